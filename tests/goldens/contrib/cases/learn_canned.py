@@ -11,6 +11,7 @@ import zlib
 import numpy as np
 import tensorflow as tf
 from goldens.contrib.observe import Case, Steps
+from tensorflow.contrib.learn.python.learn import estimators
 
 __all__ = ["CASES"]
 
@@ -116,7 +117,7 @@ def _several():
 
 
 def _with_a_loss():
-    own = learn.estimators.loss_only_head(lambda: [tf.constant(1.5), tf.constant(2.0)], "own")
+    own = estimators.loss_only_head(lambda: [tf.constant(1.5), tf.constant(2.0)], "own")
     return learn.multi_head([learn.multi_class_head(2, head_name="a"), own])
 
 
