@@ -332,7 +332,7 @@ def test_training_on_two_cores_is_training_on_one_machine(make, tmp_path):
         np.testing.assert_allclose(two[name], value, rtol=1e-4, atol=1e-6, err_msg=name)
 
 
-@pytest.mark.parametrize("name", ["AGNOptimizer", "ElasticAverageOptimizer", "GGTOptimizer"])
+@pytest.mark.parametrize("name", ["AGNOptimizer", "ElasticAverageOptimizer"])
 def test_what_is_missing_says_what_to_use(name):
     with pytest.raises(AttributeError, match=f"tf.contrib.opt.{name} .*is not supported.* Use "):
         getattr(opt, name)

@@ -240,9 +240,13 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "tf.contrib.predictor.from_saved_model to predict.": "SavedModelEstimator",
     },
     "learn": {
-        "is not supported. Use tf.estimator, which replaced it in TensorFlow 1.3.": """
-            DynamicRnnEstimator SVM StateSavingRnnEstimator
+        "is not supported. Use tf.estimator.experimental.RNNEstimator, which replaced it.": """
+            DynamicRnnEstimator StateSavingRnnEstimator
         """,
+        "is not supported. Use tf.contrib.learn.LinearEstimator with "
+        "head=tf.contrib.learn.binary_svm_head(): the same loss, by another optimizer than SDCA.": (
+            "SVM"
+        ),
         "is not supported. Make a tf.data.Dataset in input_fn.": """
             extract_dask_data extract_dask_labels read_keyed_batch_examples_shared_queue
             read_keyed_batch_features_shared_queue
