@@ -24,10 +24,6 @@ _OPAQUE = (
     "is not needed: the layers of tf.contrib.cudnn_rnn store their weights in the format of "
     "checkpoints. Leave it out."
 )
-_REMAP = (
-    "is not supported. Use tf.estimator.WarmStartSettings with a VocabInfo, which maps rows by "
-    "their vocabularies."
-)
 _SCATTERED = (
     "is not supported. Use tf.contrib.layers.scattered_embedding_column in "
     "input_from_feature_columns."
@@ -53,12 +49,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             "BigQueryReader BigtableClient BigtableTable"
         ),
     },
-    "crf": {
-        "is not supported. Use crf_log_norm, which runs the recursion.": "CrfForwardRnnCell",
-        "is not supported. Use crf_decode, which runs the recursion.": """
-            CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell
-        """,
-    },
     "cudnn_rnn": {
         _OPAQUE: """
             CudnnGRUSaveable CudnnLSTMSaveable CudnnParamsFormatConverterGRU
@@ -76,17 +66,12 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             Saver get_optimizer_variables restore_network_checkpoint restore_variables_on_create
             save_network_checkpoint
         """,
-        "is not supported. Use tf.keras layers, which keep their variables.": "EagerVariableStore",
-        "is not supported. Use tf.Module.": "Checkpointable",
         "is not supported. Use tf.keras.metrics.": "metrics",
-        "is not supported. Call enable_eager_execution() and tf.compat.v1.app.run(main).": "run",
+        "was removed. Use tf.config.experimental_connect_to_cluster(cluster_spec).": (
+            "enable_remote_eager_execution"
+        ),
     },
     "framework": {
-        "is not supported. Use tf.data.TFRecordDataset with shuffle and batch.": "RecordInput",
-        _REMAP: """
-            load_and_remap_matrix_initializer load_linear_multiclass_bias_initializer
-            load_variable_slot_initializer
-        """,
         "is not supported. Use tf.compat.v1.Print(input, [input]), or tf.print.": "print_op",
     },
     "gan": {
@@ -119,11 +104,13 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         """,
     },
     "image": {
-        "is not supported. Use tfa.image of the package tensorflow-addons.": """
-            connected_components dense_image_warp interpolate_spline
-            single_image_random_dot_stereograms sparse_image_warp
-        """,
-        "is not supported. Use scipy.optimize.linear_sum_assignment.": "bipartite_match",
+        "is not supported: its kernel was in a file of tf.contrib, and no program uses it. Compute "
+        "the picture with NumPy, and write it with tf.io.encode_png.": (
+            "single_image_random_dot_stereograms"
+        ),
+        "is not supported. Use scipy.optimize.linear_sum_assignment(distance_mat) in "
+        "tf.numpy_function: its matching has the smallest sum of distances, the original's takes "
+        "the smallest distance first.": "bipartite_match",
     },
     "keras": {
         "is not supported. Call model.fit, or write a model_fn for Estimator.": "wrappers",
@@ -140,21 +127,13 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             "sparse_feature_cross"
         ),
     },
-    "legacy_seq2seq": {
-        "is not supported. Call embedding_rnn_decoder once for each decoder.": (
-            "one2many_rnn_seq2seq"
-        ),
-        "is not supported. Use tied_rnn_seq2seq with an embedding lookup before it.": (
-            "embedding_tied_rnn_seq2seq"
-        ),
-    },
     "losses.metric_learning": {
         "is not supported. Use triplet_semihard_loss or npairs_loss.": "cluster_loss",
     },
     "opt": {
         _ASYNC: """
             AGNCustomGetter AGNOptimizer DelayCompensatedGradientDescentOptimizer
-            DropStaleGradientOptimizer ElasticAverageCustomGetter ElasticAverageOptimizer
+            ElasticAverageCustomGetter ElasticAverageOptimizer
             ModelAverageCustomGetter ModelAverageOptimizer
         """,
         "is not supported. Use LARSOptimizer, or tf.train.AdagradOptimizer.": """
@@ -199,9 +178,5 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     "training": {
         "is not supported. Use tf.data.Dataset.from_generator.": "FeedingQueueRunner",
         "was removed with tf.contrib.learn. Use tf.estimator.train_and_evaluate.": "Tuner",
-    },
-    "util": {
-        "is not supported. Use ops_used_by_graph_def for the types, or "
-        "tf.compat.v1.train.export_meta_graph for their definitions.": "stripped_op_list_for_graph",
     },
 }
