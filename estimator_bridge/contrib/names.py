@@ -69,6 +69,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "distributions": {
+        "distributions": "percentile",
         "estimator_bridge.tensorflow_private:distribution_parameters": """
             fill_triangular fill_triangular_inverse matrix_diag_transform reduce_weighted_logsumexp
             softplus_inverse tridiag
@@ -447,7 +448,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "tensorboard": {
-        "tensorboard": "projector",
+        "tensorboard": "plugins projector",
     },
     "testing": {
         "testing.events": """

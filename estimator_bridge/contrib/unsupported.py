@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from estimator_bridge.contrib.unsupported_distributions import DISTRIBUTIONS
+
 __all__ = ["UNSUPPORTED"]
 
 _ASYNC = (
@@ -36,6 +38,18 @@ _TARGET = (
     "is not supported, as part of tf.contrib.learn. Write the loss in model_fn, with "
     "tf.compat.v1.losses."
 )
+
+
+_LAYERS = {
+    "is not supported. Use tf.feature_column.": "DataFrameColumn",
+    _TARGET: "ProblemType binary_svm_target",
+    "is not supported. Use tf.raw_ops.Bucketize(input=values, boundaries=[...]).": "bucketize",
+    "is not supported. Use tf.compat.v1.nn.embedding_lookup_sparse, with the same arguments.": (
+        "embedding_lookup_sparse_with_distributed_aggregation"
+    ),
+    _SCATTERED: "scattered_embedding_lookup scattered_embedding_lookup_sparse",
+    "is not supported. Use tf.sparse.cross_hashed(inputs, num_buckets).": ("sparse_feature_cross"),
+}
 
 
 def _of_tf_slim(*names: str, advice: str) -> dict[str, str]:
@@ -85,46 +99,22 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             get_sequential_train_hooks get_sequential_train_steps
         """,
     },
-    "distributions": {
-        "is not supported. Use the package tensorflow-probability, which tf.contrib.distributions "
-        "became: tensorflow_probability.distributions.": """
-            Autoregressive BatchReshape BetaWithSoftplusConcentration Binomial Cauchy Chi2
-            Chi2WithAbsDf ConditionalDistribution ConditionalTransformedDistribution Deterministic
-            ExpRelaxedOneHotCategorical ExponentialWithSoftplusRate
-            GammaWithSoftplusConcentrationRate Geometric HalfNormal Independent InverseGamma
-            InverseGammaWithSoftplusConcentrationRate Kumaraswamy LaplaceWithSoftplusScale Logistic
-            Mixture MixtureSameFamily MultivariateNormalDiag MultivariateNormalDiagPlusLowRank
-            MultivariateNormalDiagWithSoftplusScale MultivariateNormalFullCovariance
-            MultivariateNormalTriL NegativeBinomial NormalWithSoftplusScale OneHotCategorical
-            Poisson PoissonLogNormalQuadratureCompound QuantizedDistribution RelaxedBernoulli
-            RelaxedOneHotCategorical SinhArcsinh StudentTWithAbsDfSoftplusScale
-            TransformedDistribution VectorDeterministic VectorDiffeomixture VectorExponentialDiag
-            VectorLaplaceDiag VectorSinhArcsinhDiag WishartCholesky WishartFull bijectors
-            estimator_head_distribution_regression percentile
-        """,
-    },
+    "distributions": DISTRIBUTIONS,
     "image": {
-        "is not supported: its kernel was in a file of tf.contrib, and no program uses it. Compute "
-        "the picture with NumPy, and write it with tf.io.encode_png.": (
-            "single_image_random_dot_stereograms"
-        ),
+        "is not supported: TensorFlow 2 lacks its kernel. Compute the picture with NumPy, and "
+        "write it with tf.io.encode_png.": ("single_image_random_dot_stereograms"),
         "is not supported. Use scipy.optimize.linear_sum_assignment(distance_mat) in "
         "tf.numpy_function: its matching has the smallest sum of distances, the original's takes "
         "the smallest distance first.": "bipartite_match",
     },
     "keras": {
+        "was a folder. Use tf.contrib.keras itself, or tf.keras.": "api",
         "is not supported. Call model.fit, or write a model_fn for Estimator.": "wrappers",
     },
     "layers": {
-        "is not supported. Use tf.feature_column.": "DataFrameColumn",
-        _TARGET: "ProblemType binary_svm_target",
-        "is not supported. Use tf.raw_ops.Bucketize(input=values, boundaries=[...]).": "bucketize",
-        "is not supported. Use tf.compat.v1.nn.embedding_lookup_sparse, with the same arguments.": (
-            "embedding_lookup_sparse_with_distributed_aggregation"
-        ),
-        _SCATTERED: "scattered_embedding_lookup scattered_embedding_lookup_sparse",
-        "is not supported. Use tf.sparse.cross_hashed(inputs, num_buckets).": (
-            "sparse_feature_cross"
+        **_LAYERS,
+        "was a file. Use the functions of tf.contrib.layers, such as real_valued_column.": (
+            "feature_column"
         ),
     },
     "losses.metric_learning": {
@@ -153,6 +143,11 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         """,
     },
     "slim": {
+        **_LAYERS,
+        "is not supported. Use tf.contrib.metrics.streaming_accuracy and streaming_auc.": (
+            "get_default_binary_metrics_for_eval"
+        ),
+        "marked functions of tf.contrib. Leave it out.": "experimental",
         _SLIM_LOOP: "evaluation learning",
         **_of_tf_slim(
             "VariableDeviceChooser",
@@ -178,5 +173,8 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     "training": {
         "is not supported. Use tf.data.Dataset.from_generator.": "FeedingQueueRunner",
         "was removed with tf.contrib.learn. Use tf.estimator.train_and_evaluate.": "Tuner",
+    },
+    "util": {
+        "was a file. Use tf.load_op_library(path).": "loader",
     },
 }

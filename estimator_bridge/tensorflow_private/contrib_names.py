@@ -34,6 +34,8 @@ from tensorflow.python.ops.variable_scope import EagerVariableStore
 from tensorflow.python.training.checkpoint_ops import (
     _load_and_remap_matrix_initializer as load_and_remap_matrix_initializer,
 )
+
+# The same, for embeddings.
 from tensorflow.python.training.checkpoint_ops import (
     _load_embedding_initializer as load_embedding_initializer,
 )

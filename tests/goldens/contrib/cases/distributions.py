@@ -64,6 +64,24 @@ CASES = {
     "distributions.matrix_diag_transform": lambda: distributions.matrix_diag_transform(
         given(2, 3, 3), transform=tf.nn.softplus
     ),
+    "distributions.percentile": lambda: distributions.percentile(given(3, 4), 30.0),
+    "distributions.percentile: axis": lambda: distributions.percentile(
+        given(3, 4), 50.0, axis=-1, keep_dims=True
+    ),
+    "distributions.percentile: axes": lambda: distributions.percentile(
+        given(3, 4, 2), 62.5, axis=[2, 0], interpolation="lower", validate_args=True
+    ),
+    "distributions.percentile: higher": lambda: distributions.percentile(
+        tf.constant([3, 1, 2, 7]), 40, interpolation="higher", keep_dims=True, name="own"
+    ),
+    "distributions.percentile: linear": lambda: distributions.percentile(
+        given(3), 40, interpolation="linear"
+    ),
+    "distributions.percentile: two": lambda: distributions.percentile(given(3), [40.0, 50.0]),
+    "distributions.percentile: no axis": lambda: distributions.percentile(given(3), 40.0, axis=1),
+    "distributions.percentile: outside": lambda: distributions.percentile(
+        given(3), 140.0, validate_args=True
+    ),
     "distributions.reduce_weighted_logsumexp": lambda: distributions.reduce_weighted_logsumexp(
         given(2, 3), w=tf.constant(array(2, 3)), axis=1, return_sign=True
     ),
