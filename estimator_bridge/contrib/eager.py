@@ -38,6 +38,17 @@ def num_gpus() -> int:
     return len(tf.config.list_logical_devices("GPU"))
 
 
+def run(main: Callable[[list[str]], Any] | None = None, argv: list[str] | None = None) -> None:
+    """Runs a program's main function with eager execution, and ends the process.
+
+    Args:
+      main: the function, given the arguments that are no flags; by default the program's own.
+      argv: the command line; by default the process's.
+    """
+    _v1.enable_eager_execution()
+    _v1.app.run(main, argv)
+
+
 def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., tuple[Any, list]]:
     """Makes a function that returns a loss and its gradients.
 

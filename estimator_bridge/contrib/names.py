@@ -38,6 +38,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "crf": {
+        "crf.cells": "CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell CrfForwardRnnCell",
         "crf.decoding": "crf_decode viterbi_decode",
         "crf.scores": """
             crf_binary_score crf_log_likelihood crf_log_norm crf_multitag_sequence_score
@@ -68,6 +69,11 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "distributions": {
+        "distributions": "percentile",
+        "estimator_bridge.tensorflow_private:distribution_parameters": """
+            fill_triangular fill_triangular_inverse matrix_diag_transform reduce_weighted_logsumexp
+            softplus_inverse tridiag
+        """,
         "tf.compat.v1.distributions": """
             Bernoulli Beta Categorical Dirichlet DirichletMultinomial Distribution Exponential
             FULLY_REPARAMETERIZED Gamma Laplace Multinomial NOT_REPARAMETERIZED Normal RegisterKL
@@ -77,13 +83,29 @@ NAMES: dict[str, dict[str, str]] = {
     "eager": {
         "eager": """
             Iterator gradients_function implicit_gradients implicit_value_and_gradients list_devices
-            num_gpus value_and_gradients_function
+            num_gpus run value_and_gradients_function
+        """,
+        "estimator_bridge.tensorflow_private": """
+            Checkpointable=AutoTrackable EagerVariableStore
+        """,
+        "estimator_bridge.tensorflow_private:eager_modes": """
+            ASYNC DEVICE_PLACEMENT_EXPLICIT DEVICE_PLACEMENT_SILENT DEVICE_PLACEMENT_WARN SYNC
+            async_clear_error async_wait execution_mode set_execution_mode set_server_def
+        """,
+        "estimator_bridge.tensorflow_private:test_modes": """
+            run_all_tests_in_graph_and_eager_modes=run_all_in_graph_and_eager_modes
+            run_test_in_graph_and_eager_modes=run_in_graph_and_eager_modes
+        """,
+        "execution_callbacks": """
+            ExecutionCallback add_execution_callback clear_execution_callbacks errstate
+            inf_callback inf_nan_callback nan_callback seterr
         """,
         "tf": """
-            TensorSpec Variable custom_gradient defun=function executing_eagerly function
-            in_eager_mode=executing_eagerly py_func=py_function
+            GradientTape TensorSpec Variable custom_gradient defun=function executing_eagerly
+            function in_eager_mode=executing_eagerly py_func=py_function
         """,
         "tf.compat.v1": "enable_eager_execution make_template",
+        "tf.config": "connect_to_remote_host=experimental_connect_to_host",
         "tf.compat.v1.train": "Checkpoint",
     },
     "feature_column": {
@@ -98,6 +120,14 @@ NAMES: dict[str, dict[str, str]] = {
         "arg_scope": """
             add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope
             has_arg_scope
+        """,
+        "estimator_bridge.tensorflow_private": """
+            BoundedTensorSpec RecordInput load_and_remap_matrix_initializer
+            load_embedding_initializer
+        """,
+        "estimator_bridge.tensorflow_private:v1_initializers": """
+            convolutional_delta_orthogonal convolutional_orthogonal_1d convolutional_orthogonal_2d
+            convolutional_orthogonal_3d
         """,
         "framework": "nest",
         "framework.assignment": """
@@ -116,6 +146,9 @@ NAMES: dict[str, dict[str, str]] = {
             VariableDeviceChooser assert_global_step assert_or_get_global_step create_global_step
             get_global_step get_or_create_global_step global_variable local_variable
             zero_initializer
+        """,
+        "framework.remapping": """
+            load_linear_multiclass_bias_initializer load_variable_slot_initializer
         """,
         "framework.tensor_checks": """
             assert_scalar_int get_graph_from_inputs get_name_scope
@@ -149,11 +182,14 @@ NAMES: dict[str, dict[str, str]] = {
         "gan.training": "GANTrainOps gan_train_ops",
     },
     "image": {
+        "image.components": "connected_components",
+        "image.splines": "interpolate_spline",
         "image.transforms": """
             angles_to_projective_transforms compose_transforms flat_transforms_to_matrices
             matrices_to_flat_transforms rotate transform translate
             translations_to_projective_transforms
         """,
+        "image.warping": "dense_image_warp sparse_image_warp",
     },
     "keras": {
         "tf.compat.v1.keras": """
@@ -232,10 +268,12 @@ NAMES: dict[str, dict[str, str]] = {
         "legacy_seq2seq.decoders": """
             attention_decoder embedding_attention_decoder embedding_rnn_decoder rnn_decoder
         """,
+        "legacy_seq2seq.many_decoders": "one2many_rnn_seq2seq",
         "legacy_seq2seq.losses": "model_with_buckets sequence_loss sequence_loss_by_example",
         "legacy_seq2seq.models": """
             basic_rnn_seq2seq embedding_attention_seq2seq embedding_rnn_seq2seq tied_rnn_seq2seq
         """,
+        "legacy_seq2seq.tied_models": "embedding_tied_rnn_seq2seq",
     },
     "lookup": {
         "estimator_bridge.tensorflow_private:lookup_ops": """
@@ -316,6 +354,7 @@ NAMES: dict[str, dict[str, str]] = {
         "opt.lars": "LARSOptimizer",
         "opt.shampoo": "ShampooOptimizer",
         "opt.sign_optimizers": "AddSignOptimizer PowerSignOptimizer",
+        "opt.stale_gradients": "DropStaleGradientOptimizer",
         "opt.weight_decay": """
             AdamWOptimizer DecoupledWeightDecayExtension MomentumWOptimizer
             extend_with_decoupled_weight_decay
@@ -409,7 +448,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "tensorboard": {
-        "tensorboard": "projector",
+        "tensorboard": "plugins projector",
     },
     "testing": {
         "testing.events": """
@@ -438,6 +477,7 @@ NAMES: dict[str, dict[str, str]] = {
         "training.waiting": "checkpoints_iterator wait_for_new_checkpoint",
     },
     "util": {
+        "estimator_bridge.tensorflow_private": "stripped_op_list_for_graph",
         "tf": "constant_value=get_static_value make_ndarray make_tensor_proto",
         "util": "ops_used_by_graph_def",
     },

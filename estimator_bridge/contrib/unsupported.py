@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from estimator_bridge.contrib.unsupported_distributions import DISTRIBUTIONS
+
 __all__ = ["UNSUPPORTED"]
 
 _ASYNC = (
@@ -24,10 +26,6 @@ _OPAQUE = (
     "is not needed: the layers of tf.contrib.cudnn_rnn store their weights in the format of "
     "checkpoints. Leave it out."
 )
-_REMAP = (
-    "is not supported. Use tf.estimator.WarmStartSettings with a VocabInfo, which maps rows by "
-    "their vocabularies."
-)
 _SCATTERED = (
     "is not supported. Use tf.contrib.layers.scattered_embedding_column in "
     "input_from_feature_columns."
@@ -42,6 +40,18 @@ _TARGET = (
 )
 
 
+_LAYERS = {
+    "is not supported. Use tf.feature_column.": "DataFrameColumn",
+    _TARGET: "ProblemType binary_svm_target",
+    "is not supported. Use tf.raw_ops.Bucketize(input=values, boundaries=[...]).": "bucketize",
+    "is not supported. Use tf.compat.v1.nn.embedding_lookup_sparse, with the same arguments.": (
+        "embedding_lookup_sparse_with_distributed_aggregation"
+    ),
+    _SCATTERED: "scattered_embedding_lookup scattered_embedding_lookup_sparse",
+    "is not supported. Use tf.sparse.cross_hashed(inputs, num_buckets).": ("sparse_feature_cross"),
+}
+
+
 def _of_tf_slim(*names: str, advice: str) -> dict[str, str]:
     return {advice.format(name): name for name in names}
 
@@ -52,12 +62,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Use the package tensorflow-io.": (
             "BigQueryReader BigtableClient BigtableTable"
         ),
-    },
-    "crf": {
-        "is not supported. Use crf_log_norm, which runs the recursion.": "CrfForwardRnnCell",
-        "is not supported. Use crf_decode, which runs the recursion.": """
-            CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell
-        """,
     },
     "cudnn_rnn": {
         _OPAQUE: """
@@ -76,17 +80,12 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             Saver get_optimizer_variables restore_network_checkpoint restore_variables_on_create
             save_network_checkpoint
         """,
-        "is not supported. Use tf.keras layers, which keep their variables.": "EagerVariableStore",
-        "is not supported. Use tf.Module.": "Checkpointable",
         "is not supported. Use tf.keras.metrics.": "metrics",
-        "is not supported. Call enable_eager_execution() and tf.compat.v1.app.run(main).": "run",
+        "was removed. Use tf.config.experimental_connect_to_cluster(cluster_spec).": (
+            "enable_remote_eager_execution"
+        ),
     },
     "framework": {
-        "is not supported. Use tf.data.TFRecordDataset with shuffle and batch.": "RecordInput",
-        _REMAP: """
-            load_and_remap_matrix_initializer load_linear_multiclass_bias_initializer
-            load_variable_slot_initializer
-        """,
         "is not supported. Use tf.compat.v1.Print(input, [input]), or tf.print.": "print_op",
     },
     "gan": {
@@ -100,52 +99,22 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             get_sequential_train_hooks get_sequential_train_steps
         """,
     },
-    "distributions": {
-        "is not supported. Use the package tensorflow-probability, which tf.contrib.distributions "
-        "became: tensorflow_probability.distributions.": """
-            Autoregressive BatchReshape BetaWithSoftplusConcentration Binomial Cauchy Chi2
-            Chi2WithAbsDf ConditionalDistribution ConditionalTransformedDistribution Deterministic
-            ExpRelaxedOneHotCategorical ExponentialWithSoftplusRate
-            GammaWithSoftplusConcentrationRate Geometric HalfNormal Independent InverseGamma
-            InverseGammaWithSoftplusConcentrationRate Kumaraswamy LaplaceWithSoftplusScale Logistic
-            Mixture MixtureSameFamily MultivariateNormalDiag MultivariateNormalDiagPlusLowRank
-            MultivariateNormalDiagWithSoftplusScale MultivariateNormalFullCovariance
-            MultivariateNormalTriL NegativeBinomial NormalWithSoftplusScale OneHotCategorical
-            Poisson PoissonLogNormalQuadratureCompound QuantizedDistribution RelaxedBernoulli
-            RelaxedOneHotCategorical SinhArcsinh StudentTWithAbsDfSoftplusScale
-            TransformedDistribution VectorDeterministic VectorDiffeomixture VectorExponentialDiag
-            VectorLaplaceDiag VectorSinhArcsinhDiag WishartCholesky WishartFull bijectors
-            estimator_head_distribution_regression percentile
-        """,
-    },
+    "distributions": DISTRIBUTIONS,
     "image": {
-        "is not supported. Use tfa.image of the package tensorflow-addons.": """
-            connected_components dense_image_warp interpolate_spline
-            single_image_random_dot_stereograms sparse_image_warp
-        """,
-        "is not supported. Use scipy.optimize.linear_sum_assignment.": "bipartite_match",
+        "is not supported: TensorFlow 2 lacks its kernel. Compute the picture with NumPy, and "
+        "write it with tf.io.encode_png.": ("single_image_random_dot_stereograms"),
+        "is not supported. Use scipy.optimize.linear_sum_assignment(distance_mat) in "
+        "tf.numpy_function: its matching has the smallest sum of distances, the original's takes "
+        "the smallest distance first.": "bipartite_match",
     },
     "keras": {
+        "was a folder. Use tf.contrib.keras itself, or tf.keras.": "api",
         "is not supported. Call model.fit, or write a model_fn for Estimator.": "wrappers",
     },
     "layers": {
-        "is not supported. Use tf.feature_column.": "DataFrameColumn",
-        _TARGET: "ProblemType binary_svm_target",
-        "is not supported. Use tf.raw_ops.Bucketize(input=values, boundaries=[...]).": "bucketize",
-        "is not supported. Use tf.compat.v1.nn.embedding_lookup_sparse, with the same arguments.": (
-            "embedding_lookup_sparse_with_distributed_aggregation"
-        ),
-        _SCATTERED: "scattered_embedding_lookup scattered_embedding_lookup_sparse",
-        "is not supported. Use tf.sparse.cross_hashed(inputs, num_buckets).": (
-            "sparse_feature_cross"
-        ),
-    },
-    "legacy_seq2seq": {
-        "is not supported. Call embedding_rnn_decoder once for each decoder.": (
-            "one2many_rnn_seq2seq"
-        ),
-        "is not supported. Use tied_rnn_seq2seq with an embedding lookup before it.": (
-            "embedding_tied_rnn_seq2seq"
+        **_LAYERS,
+        "was a file. Use the functions of tf.contrib.layers, such as real_valued_column.": (
+            "feature_column"
         ),
     },
     "losses.metric_learning": {
@@ -154,7 +123,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     "opt": {
         _ASYNC: """
             AGNCustomGetter AGNOptimizer DelayCompensatedGradientDescentOptimizer
-            DropStaleGradientOptimizer ElasticAverageCustomGetter ElasticAverageOptimizer
+            ElasticAverageCustomGetter ElasticAverageOptimizer
             ModelAverageCustomGetter ModelAverageOptimizer
         """,
         "is not supported. Use LARSOptimizer, or tf.train.AdagradOptimizer.": """
@@ -174,6 +143,11 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         """,
     },
     "slim": {
+        **_LAYERS,
+        "is not supported. Use tf.contrib.metrics.streaming_accuracy and streaming_auc.": (
+            "get_default_binary_metrics_for_eval"
+        ),
+        "marked functions of tf.contrib. Leave it out.": "experimental",
         _SLIM_LOOP: "evaluation learning",
         **_of_tf_slim(
             "VariableDeviceChooser",
@@ -201,7 +175,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "was removed with tf.contrib.learn. Use tf.estimator.train_and_evaluate.": "Tuner",
     },
     "util": {
-        "is not supported. Use ops_used_by_graph_def for the types, or "
-        "tf.compat.v1.train.export_meta_graph for their definitions.": "stripped_op_list_for_graph",
+        "was a file. Use tf.load_op_library(path).": "loader",
     },
 }

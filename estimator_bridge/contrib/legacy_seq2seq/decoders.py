@@ -11,6 +11,7 @@ from estimator_bridge.contrib.rnn.base import linear
 
 __all__ = [
     "attention_decoder",
+    "check_projection",
     "embedding_attention_decoder",
     "embedding_rnn_decoder",
     "fed_back",
@@ -106,7 +107,7 @@ def embedding_rnn_decoder(
       ValueError: the shapes of output_projection do not fit num_symbols.
     """
     with _v1.variable_scope(scope or "embedding_rnn_decoder") as used:
-        _check_projection(output_projection, num_symbols, used.dtype)
+        check_projection(output_projection, num_symbols, used.dtype)
         embedding = _v1.get_variable("embedding", [num_symbols, embedding_size])
         loop = None
         if feed_previous:
@@ -279,7 +280,12 @@ def embedding_attention_decoder(
         )
 
 
-def _check_projection(projection: Any, symbols: int, dtype: Any) -> None:
+def check_projection(projection: Any, symbols: int, dtype: Any) -> None:
+    """Checks the shapes of an output projection.
+
+    Raises:
+      ValueError: they do not fit the number of symbols.
+    """
     if projection is not None:
         weights, biases = (tf.convert_to_tensor(part, dtype) for part in projection)
         weights.shape.assert_is_compatible_with([None, symbols])

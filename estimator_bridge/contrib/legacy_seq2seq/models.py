@@ -17,6 +17,7 @@ from estimator_bridge.contrib.rnn.wrappers import EmbeddingWrapper, OutputProjec
 
 __all__ = [
     "basic_rnn_seq2seq",
+    "decoded",
     "embedding_attention_seq2seq",
     "embedding_rnn_seq2seq",
     "tied_rnn_seq2seq",
@@ -128,7 +129,7 @@ def embedding_rnn_seq2seq(
                 update_embedding_for_previous=trains,
             )
 
-        return _decoded(decode, feed_previous, len(decoder_inputs), state)
+        return decoded(decode, feed_previous, len(decoder_inputs), state)
 
 
 def embedding_attention_seq2seq(
@@ -188,10 +189,10 @@ def embedding_attention_seq2seq(
                 initial_state_attention=initial_state_attention,
             )
 
-        return _decoded(decode, feed_previous, len(decoder_inputs), state)
+        return decoded(decode, feed_previous, len(decoder_inputs), state)
 
 
-def _decoded(
+def decoded(
     decode: Callable[[bool, bool], Any], feed_previous: Any, steps: int, encoded: Any
 ) -> tuple[list[Any], Any]:
     """Decodes with or without feeding back, which a tensor may decide when it runs.

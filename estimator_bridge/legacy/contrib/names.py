@@ -269,6 +269,37 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             clear_summary_writers get_summary_writer
         """,
     },
+    "learn.io": {
+        "is not supported. Make a tf.data.Dataset in input_fn.": """
+            extract_dask_data extract_dask_labels read_keyed_batch_examples_shared_queue
+            read_keyed_batch_features_shared_queue
+        """,
+        "was a file. Use the functions of tf.contrib.learn.io, such as read_batch_examples.": """
+            dask_io data_feeder generator_io graph_io numpy_io pandas_io
+        """,
+        "is not needed. Import dask in try.": "HAS_DASK",
+        "is not needed. Import pandas in try.": "HAS_PANDAS",
+    },
+    "learn.models": {
+        "is not supported. Write the layers with tf.layers or tf.contrib.layers.": """
+            bidirectional_rnn get_rnn_model
+        """,
+        "was a file. Use tf.compat.v1.losses.": "losses_ops",
+    },
+    "learn.preprocessing": {
+        "was a file. Use the classes of tf.contrib.learn.preprocessing, such as "
+        "VocabularyProcessor.": "categorical categorical_vocabulary text",
+        "is not supported. Use tf.contrib.learn.preprocessing.tokenizer(texts).": "TOKENIZER_RE",
+        "is not supported. Make a tf.data.Dataset in input_fn.": "setup_processor_data_feeder",
+    },
+    "learn.utils": {
+        "wrote a SessionBundle of TensorFlow 1.0, which nothing reads any more. Use "
+        "estimator.export_savedmodel(folder, serving_input_fn).": "export export_estimator",
+        "was a file. Use the functions of tf.contrib.learn.utils, such as make_export_strategy.": (
+            "input_fn_utils saved_model_export_utils"
+        ),
+        "is not supported. Use make_export_strategy(exports_to_keep=5).": "gc",
+    },
     "predictor": {
         "took an estimator of tf.contrib.learn, and is not supported. Make it a "
         "tf.estimator.Estimator, and use from_estimator.": "from_contrib_estimator",

@@ -36,6 +36,7 @@ ACCIDENTAL = frozenset(
         "div_no_nan",
         "mul",
         "stack",
+        "strided_slice",
         "sub",
         "transpose",
         "truediv",
@@ -62,6 +63,7 @@ DIFFERENT = {
     "the static shape is known here": """
         data.sliding_window_batch
         factorization.WALSModel
+        image.dense_image_warp: unknown shape
         seq2seq.ScheduledOutputTrainingHelper
         seq2seq.ScheduledOutputTrainingHelper: always
     """,

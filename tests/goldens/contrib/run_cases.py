@@ -20,11 +20,14 @@ __all__ = ["TABLES", "cases_of", "run"]
 TABLES = (
     "checkpoint",
     "data",
+    "distributions",
     "eager",
     "estimators",
     "factorization",
     "framework",
     "image",
+    "image_warps",
+    "initializers",
     "layers",
     "layers_blocks",
     "layers_columns",
@@ -39,6 +42,7 @@ TABLES = (
     "rest",
     "rnn",
     "seq2seq",
+    "tag_models",
     "training",
 )
 

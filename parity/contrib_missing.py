@@ -1,0 +1,108 @@
+"""Lists the public names of tf.contrib that are missing here, each with its advice.
+
+    python -m parity.contrib_missing
+
+A name counts if TensorFlow 1.15.5 has it in a namespace of which this library has names. The names
+are recorded, under TensorFlow 1.15.5 (Python 3.7):
+
+    python -m parity.contrib_missing --record
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+__all__ = ["PATH", "missing_names", "names_of_tf1"]
+
+PATH = Path(__file__).with_name("contrib_names.json")
+# Packages of files, which TF 1.15 left visible in some namespaces.
+_FILES = ("python", "ops", "kernels", "proto")
+# A namespace that has it shows all that its files import.
+_OPEN = "absolute_import"
+
+
+def missing_names() -> dict[str, dict[str, str]]:
+    """Returns the missing names by namespace, with the message of each one's error.
+
+    The message of a name without advice is empty.
+    """
+    from estimator_bridge.errors import MissingNameError
+    from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
+
+    found: dict[str, dict[str, str]] = {}
+    for namespace, names in json.loads(PATH.read_text(encoding="utf-8")).items():
+        if namespace not in NAMESPACES:
+            continue
+        module = NAMESPACES[namespace].load()
+        for name in names.split():
+            try:
+                getattr(module, name)
+            except MissingNameError as error:
+                found.setdefault(namespace, {})[name] = str(error)
+            except AttributeError:
+                found.setdefault(namespace, {})[name] = ""
+    return found
+
+
+def names_of_tf1(contrib: Any) -> dict[str, list[str]]:
+    """Returns the public names by namespace; "layers.summaries" is one of a module.
+
+    Args:
+      contrib: the module ``tf.contrib`` of TensorFlow 1.15.
+    """
+    found: dict[str, list[str]] = {}
+    for name in sorted(each for each in dir(contrib) if not each.startswith("_")):
+        try:
+            namespace = getattr(contrib, name)
+        except Exception:  # it needs a package or a library that this machine lacks
+            continue
+        if isinstance(namespace, types.ModuleType):
+            found[name] = _names(namespace)
+            for below in found[name]:
+                if isinstance(getattr(namespace, below), types.ModuleType):
+                    found[f"{name}.{below}"] = _names(getattr(namespace, below))
+    return {name: names for name, names in found.items() if names}
+
+
+def _names(namespace: types.ModuleType) -> list[str]:
+    names = []
+    # Other namespaces of tf.contrib, and their files, are imports in an open one.
+    own = ".".join(namespace.__name__.split(".")[:3]) + "."
+    for name in dir(namespace):
+        value = getattr(namespace, name, None)
+        place = getattr(value, "__module__", None) or getattr(value, "__name__", "tf.contrib.")
+        is_foreign = ".contrib." not in place
+        if name.startswith("_") or name in _FILES:
+            continue
+        is_module = isinstance(value, types.ModuleType)
+        if is_foreign and (is_module or _OPEN in dir(namespace)):
+            continue
+        if is_module and _OPEN in dir(namespace) and not place.startswith(own):
+            continue
+        names.append(name)
+    return sorted(names)
+
+
+def main(arguments: list[str]) -> None:
+    """Runs the command."""
+    if arguments == ["--record"]:
+        import tensorflow as tf
+
+        lines = [
+            f"{json.dumps(namespace)}: {json.dumps(' '.join(names))}"
+            for namespace, names in sorted(names_of_tf1(tf.contrib).items())
+        ]
+        text = ",\n".join(lines)
+        PATH.write_text("{\n" + text + "\n}\n", encoding="utf-8")
+        return
+    for names in missing_names().values():
+        for name, message in names.items():
+            print(message or f"{name}: no advice")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,65 @@
+"""Each public name of TensorFlow 1.15.5's tf.contrib is here, or its error says what to use."""
+
+import re
+
+import pytest
+from parity import contrib_missing
+
+from estimator_bridge.contrib.unsupported import UNSUPPORTED
+from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
+
+MISSING = contrib_missing.missing_names()
+ALL = [f"{namespace}.{name}" for namespace, names in MISSING.items() for name in names]
+# Words with which an advice tells what to do.
+DOES = r"\b(Use|Run|Call|Write|Read|Return|Make|Compute|Import|Derive|Group|Train|Leave it out)\b"
+
+
+def test_every_missing_name_has_advice():
+    silent = [
+        f"{namespace}.{name}"
+        for namespace, names in MISSING.items()
+        for name, message in names.items()
+        if not message
+    ]
+    assert silent == [], "add them to a table of names, or with advice to unsupported.py"
+
+
+@pytest.mark.parametrize("full", ALL)
+def test_the_advice_names_what_takes_its_place(full):
+    namespace, _, name = full.rpartition(".")
+    message = MISSING[namespace][name]
+    assert message.startswith(f"tf.contrib.{namespace}.{name} ")
+    assert re.search(DOES, message)
+    assert not re.search(r"list-supported|tf\.contrib was removed", message)
+
+
+def test_the_command_prints_each(capsys):
+    contrib_missing.main([])
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == len(ALL)
+    assert any(line.startswith("tf.contrib.opt.AGNOptimizer is not supported") for line in printed)
+
+
+def test_a_name_of_the_tables_is_not_missing():
+    """The recorded names of 1.15.5 are read: some are there, and some are not."""
+    assert "sparse_image_warp" not in MISSING["image"]
+    assert set(MISSING["image"]) == {"bipartite_match", "single_image_random_dot_stereograms"}
+
+
+@pytest.mark.parametrize("namespace", sorted(set(UNSUPPORTED) & set(NAMESPACES)))
+def test_no_name_is_supported_and_has_advice(namespace):
+    found = NAMESPACES[namespace]
+    assert not set(found.places) & set(found.unsupported)
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("MultivariateNormalDiag", "tfp.distributions.MultivariateNormalDiag"),
+        ("WishartCholesky", "tfp.distributions.WishartTriL"),
+        ("auto_correlation", "tfp.stats.auto_correlation"),
+        ("bijectors", "tfp.bijectors"),
+    ],
+)
+def test_a_distribution_is_named_in_tensorflow_probability(name, instead):
+    assert f"became: {instead}" in MISSING["distributions"][name]

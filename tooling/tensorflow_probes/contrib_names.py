@@ -1,0 +1,81 @@
+"""Probes of the names that only tf.contrib made public."""
+
+from __future__ import annotations
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge import tensorflow_private as private
+from tooling.tensorflow_probes.registry import check, new_graph, probe
+
+v1 = tf.compat.v1
+
+
+@probe("BoundedTensorSpec", "RecordInput", "EagerVariableStore")
+def _classes() -> None:
+    spec = private.BoundedTensorSpec([2], tf.float32, 0.0, 1.0)
+    check(float(spec.maximum) == 1.0, "a bounded specification has no maximum")
+    with new_graph():
+        check(private.RecordInput("*").get_yield_op() is not None, "RecordInput yields nothing")
+    with private.eager_mode(), private.EagerVariableStore().as_default():
+        made = v1.get_variable("kept", [2])
+        check(made is not None, "an EagerVariableStore keeps nothing")
+
+
+@probe("distribution_parameters")
+def _parameters() -> None:
+    with private.eager_mode():
+        made = private.distribution_parameters.fill_triangular(tf.constant([1.0, 2.0, 3.0]))
+        check(made.numpy().tolist() == [[3.0, 0.0], [2.0, 1.0]], "triangles are filled otherwise")
+    for name in ("fill_triangular_inverse", "matrix_diag_transform", "reduce_weighted_logsumexp",
+                 "softplus_inverse", "tridiag"):  # fmt: skip
+        check(hasattr(private.distribution_parameters, name), f"{name} is gone")
+
+
+@probe("eager_modes", "test_modes", "op_callbacks")
+def _modes() -> None:
+    for name in ("ASYNC", "DEVICE_PLACEMENT_EXPLICIT", "DEVICE_PLACEMENT_SILENT",
+                 "DEVICE_PLACEMENT_WARN", "SYNC", "async_clear_error", "async_wait",
+                 "execution_mode", "set_execution_mode", "set_server_def"):  # fmt: skip
+        check(hasattr(private.eager_modes, name), f"eager.{name} is gone")
+    for name in ("run_all_in_graph_and_eager_modes", "run_in_graph_and_eager_modes"):
+        check(hasattr(private.test_modes, name), f"{name} is gone")
+    seen = []
+
+    def see(op_type, inputs, attrs, outputs, op_name=None, graph=None):  # type: ignore[no-untyped-def]
+        seen.append(op_type)
+
+    with private.eager_mode():
+        private.op_callbacks.add_op_callback(see)
+        try:
+            tf.square(tf.constant(2.0))
+        finally:
+            private.op_callbacks.remove_op_callback(see)
+        tf.square(tf.constant(2.0))
+    check(seen == ["Square"], f"a callback sees {seen}")
+
+
+@probe("stripped_op_list_for_graph")
+def _definitions() -> None:
+    with new_graph() as graph:
+        tf.square(tf.constant(2.0))
+        found = private.stripped_op_list_for_graph(graph.as_graph_def())
+    check([each.name for each in found.op] == ["Const", "Square"], "it lists something else")
+
+
+@probe("v1_initializers")
+def _initializers() -> None:
+    for rank, name in enumerate(("1d", "2d", "3d")):
+        made = getattr(private.v1_initializers, f"convolutional_orthogonal_{name}")
+        shape = [1] * (rank + 1) + [2, 2]
+        with private.eager_mode():
+            kernel = np.reshape(made()(shape, tf.float32), [2, 2])
+        check(np.allclose(kernel @ kernel.T, np.eye(2), atol=1e-5), f"{name} is not orthogonal")
+    check(hasattr(private.v1_initializers, "convolutional_delta_orthogonal"), "delta is gone")
+
+
+@probe("load_and_remap_matrix_initializer", "load_embedding_initializer")
+def _remapping() -> None:
+    made = private.load_and_remap_matrix_initializer("model.ckpt", "w", 2, 2)
+    other = private.load_embedding_initializer("model.ckpt", "w", 2, 2, "old", "new")
+    check(callable(made) and callable(other), "they make no initializers")
