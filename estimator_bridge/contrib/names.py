@@ -13,6 +13,10 @@ __all__ = ["NAMES", "names_in"]
 # the namespace itself, the name is defined in its file or is a module. "tf" starts a path in
 # TensorFlow. A name that differs there follows "=".
 NAMES: dict[str, dict[str, str]] = {
+    "autograph": {
+        "tf.autograph": "to_code to_graph",
+        "tf.autograph.experimental": "Feature do_not_convert set_loop_options",
+    },
     "batching": {
         "tf": "batch_function=nondifferentiable_batch_function",
     },
@@ -36,6 +40,18 @@ NAMES: dict[str, dict[str, str]] = {
         "cloud": """
             BlockCacheParams ConfigureGcsHook configure_colab_session configure_gcs
         """,
+    },
+    "compiler": {
+        "compiler": "jit xla",
+    },
+    "compiler.jit": {
+        "tf.xla.experimental": "experimental_jit_scope=jit_scope",
+    },
+    "compiler.xla": {
+        "tf.xla.experimental": "compile",
+    },
+    "copy_graph": {
+        "copy_graph": "copy_op_to_graph copy_variable_to_graph get_copied_op",
     },
     "crf": {
         "crf.decoding": "crf_decode viterbi_decode",
@@ -65,6 +81,12 @@ NAMES: dict[str, dict[str, str]] = {
             make_saveable_from_iterator map_and_batch parallel_interleave parse_example_dataset
             prefetch_to_device rejection_resample sample_from_datasets scan shuffle_and_repeat
             unbatch unique
+        """,
+    },
+    "deprecated": {
+        "deprecated": """
+            audio_summary histogram_summary image_summary merge_all_summaries merge_summary
+            scalar_summary
         """,
     },
     "distributions": {
@@ -148,12 +170,23 @@ NAMES: dict[str, dict[str, str]] = {
         "gan.model": "GANLoss GANModel gan_model",
         "gan.training": "GANTrainOps gan_train_ops",
     },
+    "grid_rnn": {
+        "grid_rnn.cells": """
+            Grid1BasicLSTMCell Grid1BasicRNNCell Grid1LSTMCell Grid2BasicLSTMCell Grid2BasicRNNCell
+            Grid2GRUCell Grid2LSTMCell Grid3LSTMCell
+        """,
+        "grid_rnn.grid": "GridRNNCell",
+    },
     "image": {
         "image.transforms": """
             angles_to_projective_transforms compose_transforms flat_transforms_to_matrices
             matrices_to_flat_transforms rotate transform translate
             translations_to_projective_transforms
         """,
+    },
+    "integrate": {
+        "integrate.dormand_prince": "odeint",
+        "integrate.fixed_steps": "odeint_fixed",
     },
     "keras": {
         "tf.compat.v1.keras": """
@@ -237,6 +270,21 @@ NAMES: dict[str, dict[str, str]] = {
             basic_rnn_seq2seq embedding_attention_seq2seq embedding_rnn_seq2seq tied_rnn_seq2seq
         """,
     },
+    "linalg": {
+        "tf.linalg": """
+            LinearOperator LinearOperatorComposition LinearOperatorDiag LinearOperatorFullMatrix
+            LinearOperatorIdentity LinearOperatorLowRankUpdate LinearOperatorLowerTriangular
+            LinearOperatorMatrix=LinearOperatorFullMatrix LinearOperatorScaledIdentity
+            LinearOperatorTriL=LinearOperatorLowerTriangular
+            LinearOperatorUDVHUpdate=LinearOperatorLowRankUpdate
+        """,
+    },
+    "lite": {
+        "tf.compat.v1.lite": """
+            Interpreter OpsSet Optimize RepresentativeDataset TFLiteConverter TargetSpec
+            TocoConverter constants toco_convert
+        """,
+    },
     "lookup": {
         "estimator_bridge.tensorflow_private:lookup_ops": """
             FastHashSpec HasherSpec IdTableWithHashBuckets InitializableLookupTableBase
@@ -266,6 +314,9 @@ NAMES: dict[str, dict[str, str]] = {
             contrastive_loss lifted_struct_loss npairs_loss npairs_loss_multilabel
             triplet_semihard_loss
         """,
+    },
+    "memory_stats": {
+        "memory_stats": "BytesInUse BytesLimit MaxBytesInUse",
     },
     "metrics": {
         "metrics.collecting": """
@@ -305,6 +356,25 @@ NAMES: dict[str, dict[str, str]] = {
         "tf.compat.v1": "confusion_matrix",
         "tf.compat.v1.sets": "set_difference set_intersection set_size set_union",
     },
+    "mixed_precision": {
+        "mixed_precision.loss_scale_optimizer": "LossScaleOptimizer",
+        "mixed_precision.loss_scales": """
+            ExponentialUpdateLossScaleManager FixedLossScaleManager LossScaleManager
+        """,
+    },
+    "nccl": {
+        "nccl": "all_max all_min all_prod all_sum reduce_sum",
+    },
+    "nn": {
+        "nn.activations": "alpha_dropout scaled_softplus",
+        "nn.flipped_losses": """
+            deprecated_flipped_sigmoid_cross_entropy_with_logits
+            deprecated_flipped_softmax_cross_entropy_with_logits
+            deprecated_flipped_sparse_softmax_cross_entropy_with_logits
+        """,
+        "nn.sampled_losses": "rank_sampled_softmax_loss sampled_sparse_softmax_loss",
+        "nn.transposed": "conv1d_transpose nth_element",
+    },
     "opt": {
         "opt.adagrad": "RegAdagradOptimizer",
         "opt.adam": """
@@ -329,6 +399,12 @@ NAMES: dict[str, dict[str, str]] = {
             AdadeltaOptimizer AdagradOptimizer AdamOptimizer GradientDescentOptimizer
             MomentumOptimizer
         """,
+    },
+    "periodic_resample": {
+        "periodic_resample": "periodic_resample",
+    },
+    "resampler": {
+        "resampler": "resampler",
     },
     "rnn": {
         "rnn.base": "LayerRNNCell",
@@ -360,6 +436,9 @@ NAMES: dict[str, dict[str, str]] = {
             MultiRNNCell RNNCell ResidualWrapper
         """,
     },
+    "saved_model": {
+        "saved_model": "reader signature_def_utils",
+    },
     "seq2seq": {
         "seq2seq.attention": "BahdanauAttention LuongAttention hardmax",
         "seq2seq.attention_wrapper": "AttentionWrapper AttentionWrapperState",
@@ -390,6 +469,9 @@ NAMES: dict[str, dict[str, str]] = {
     "sparsemax": {
         "sparsemax.functions": "sparsemax sparsemax_loss",
     },
+    "staging": {
+        "estimator_bridge.tensorflow_private": "StagingArea",
+    },
     "stateless": {
         "tf.compat.v1.random": """
             stateless_multinomial stateless_random_normal=stateless_normal
@@ -417,6 +499,9 @@ NAMES: dict[str, dict[str, str]] = {
             simple_values_from_events to_summary_proto
         """,
         "testing.fake_writer": "FakeSummaryWriter",
+    },
+    "tfprof": {
+        "tfprof": "model_analyzer tfprof_logger",
     },
     "training": {
         "training.bucketing": "bucket bucket_by_sequence_length",

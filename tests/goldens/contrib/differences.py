@@ -53,6 +53,8 @@ DIFFERENT = {
         rnn.LSTMBlockCell: peephole
         data.dense_to_sparse_batch
         seq2seq.gather_tree
+        nn.sampled_sparse_softmax_loss
+        nn.sampled_sparse_softmax_loss: hits
     """,
     "a gradient of zero, where the original's branch has none": """
         crf.crf_decode: one step

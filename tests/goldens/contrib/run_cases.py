@@ -39,6 +39,7 @@ TABLES = (
     "rest",
     "rnn",
     "seq2seq",
+    "small_namespaces",
     "training",
 )
 
