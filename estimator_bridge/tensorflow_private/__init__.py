@@ -45,10 +45,12 @@ from estimator_bridge.tensorflow_private.graphs import (
     control_flow_context,
     import_below_control_edges,
     last_loss_reduction,
+    loop_ends,
     loops_keep_what_gradients_need,
     loss_is_scaled,
     make_operations_otherwise,
     operations_made_otherwise,
+    replace_control_inputs,
     replace_input,
 )
 from estimator_bridge.tensorflow_private.hooks import (
@@ -246,6 +248,7 @@ __all__ = [
     "listeners_of",
     "logged_calls",
     "lookup_ops",
+    "loop_ends",
     "loops_keep_what_gradients_need",
     "loss_is_scaled",
     "make_operations_otherwise",
@@ -261,6 +264,7 @@ __all__ = [
     "operations_made_otherwise",
     "profile_path",
     "read_profile",
+    "replace_control_inputs",
     "replace_input",
     "replace_tensor_conversion",
     "reset_eager_context",

@@ -94,6 +94,7 @@ LEFT_OUT = {
 SUPPORT = (
     "data.python.kernel_tests.reader_dataset_ops_test_base",
     "factorization.python.ops.factorization_ops_test_utils",
+    "graph_editor.tests.match",
     "learn.python.learn.estimators.estimator_test_utils",
     "learn.python.learn.estimators.test_data",
     "predictor.testing_common",

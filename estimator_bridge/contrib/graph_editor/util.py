@@ -160,9 +160,7 @@ def get_unique_graph(tops: Any, check_types: Any = None, none_if_empty: bool = F
     graph = None
     for each in tops:
         if not isinstance(each, types):
-            raise TypeError(
-                f"Expected a type in ({', '.join(map(str, types))}), got: {type(each)}"
-            )
+            raise TypeError(f"Expected a type in ({', '.join(map(str, types))}), got: {type(each)}")
         if graph is None:
             graph = each.graph
         elif each.graph is not graph:
@@ -176,7 +174,10 @@ def _listed(given: Any, wanted: type, check_graph: bool, ignores_others: bool) -
     elements = list(given) if is_iterable(given) else [given]
     if elements and check_graph:
         get_unique_graph(elements, None if ignores_others else wanted)
-    return [each for each in elements if isinstance(each, wanted)]
+    found = [each for each in elements if isinstance(each, wanted)]
+    if wanted is tf.Operation:  # tf.Assert returns a wrapper, which is no key of a dict
+        return [each.graph.get_operation_by_name(each.name) for each in found]
+    return found
 
 
 def make_list_of_op(

@@ -39,6 +39,7 @@ _MODULES = {
         arg_scope audio_ops checkpoint_ops ops prettyprint_ops script_ops sort_ops variables
     """,
     "fused_conv.python.ops": "fused_conv2d_bias_activation_op",
+    "graph_editor": "edit reroute select subgraph transform util",
     "grid_rnn.python.ops": "grid_rnn_cell",
     "image.python.ops": """
         dense_image_warp distort_image_ops image_ops interpolate_spline
