@@ -210,6 +210,9 @@ NAMES: dict[str, dict[str, str]] = {
         "grid_rnn.grid": "GridRNNCell",
     },
     "image": {
+        "image.matching": "bipartite_match connected_components",
+        "image.splines": "interpolate_spline",
+        "image.warping": "dense_image_warp sparse_image_warp",
         "image.transforms": """
             angles_to_projective_transforms compose_transforms flat_transforms_to_matrices
             matrices_to_flat_transforms rotate transform translate
