@@ -98,8 +98,8 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "eager": {
         "eager": """
-            Iterator gradients_function implicit_gradients implicit_value_and_gradients list_devices
-            num_gpus value_and_gradients_function
+            Iterator Saver get_optimizer_variables gradients_function implicit_gradients
+            implicit_value_and_gradients list_devices num_gpus value_and_gradients_function
         """,
         "tf": """
             TensorSpec Variable custom_gradient defun=function executing_eagerly function

@@ -48,10 +48,25 @@ def _of_tf_slim(*names: str, advice: str) -> dict[str, str]:
 
 # By namespace: the advice, and the names that it applies to.
 UNSUPPORTED: dict[str, dict[str, str]] = {
+    "autograph": {
+        "is not supported. Use tf.function, which converts what it calls.": """
+            convert converted_call
+        """,
+        "is not supported. Use tf.TensorArray, whose elements have a type.": """
+            set_element_type stack
+        """,
+        "is not supported: tf.autograph has no public errors of its own.": """
+            AutoGraphError StackTraceMapper
+        """,
+        "is not supported. Use the options of tf.function.": "ConversionOptions operators utils",
+    },
     "cloud": {
         "is not supported. Use the package tensorflow-io.": (
             "BigQueryReader BigtableClient BigtableTable"
         ),
+    },
+    "compiler.xla": {
+        "is not supported. Use tf.function(jit_compile=True) in model_fn.": "estimator_model_fn",
     },
     "crf": {
         "is not supported. Use crf_log_norm, which runs the recursion.": "CrfForwardRnnCell",
@@ -73,12 +88,12 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     "eager": {
         "is not supported. Use tf.keras.Model and tf.keras.Sequential.": "Network Sequential",
         "is not supported. Use tf.train.Checkpoint.": """
-            Saver get_optimizer_variables restore_network_checkpoint restore_variables_on_create
-            save_network_checkpoint
+            restore_network_checkpoint restore_variables_on_create save_network_checkpoint
         """,
         "is not supported. Use tf.keras layers, which keep their variables.": "EagerVariableStore",
         "is not supported. Use tf.Module.": "Checkpointable",
-        "is not supported. Use tf.keras.metrics.": "metrics",
+        "is not supported. Use tf.keras.metrics.Mean, Accuracy, BinaryAccuracy, "
+        "CategoricalAccuracy and SparseCategoricalAccuracy.": "metrics",
         "is not supported. Call enable_eager_execution() and tf.compat.v1.app.run(main).": "run",
     },
     "framework": {
@@ -119,11 +134,8 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         """,
     },
     "image": {
-        "is not supported. Use tfa.image of the package tensorflow-addons.": """
-            connected_components dense_image_warp interpolate_spline
-            single_image_random_dot_stereograms sparse_image_warp
-        """,
-        "is not supported. Use scipy.optimize.linear_sum_assignment.": "bipartite_match",
+        "is not supported: TensorFlow has no operation that hides a depth map in random dots. "
+        "Make the picture with NumPy.": "single_image_random_dot_stereograms",
     },
     "keras": {
         "is not supported. Call model.fit, or write a model_fn for Estimator.": "wrappers",
@@ -148,8 +160,17 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             "embedding_tied_rnn_seq2seq"
         ),
     },
+    "lite": {
+        "is not supported: it was removed before TensorFlow 2. Use TFLiteConverter, with "
+        "converter.optimizations.": "OpHint convert_op_hints_to_stubs toco_convert_protos",
+    },
     "losses.metric_learning": {
         "is not supported. Use triplet_semihard_loss or npairs_loss.": "cluster_loss",
+    },
+    "nccl": {
+        "is not supported. tf.distribute copies variables to the devices of a strategy.": (
+            "broadcast"
+        ),
     },
     "opt": {
         _ASYNC: """
@@ -166,6 +187,11 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "tf.compat.v1.train.RMSPropOptimizer, whose begins at 1.": "RMSPropOptimizer",
         "is not supported. Derive from tf.compat.v1.train.Optimizer, whose _apply_dense has no "
         "state argument.": "OptimizerV2",
+    },
+    "saved_model": {
+        "is not supported. Use model.save(path), and tf.keras.models.load_model(path).": """
+            load_keras_model save_keras_model
+        """,
     },
     "seq2seq": {
         _LEGACY_DECODERS: """
@@ -195,6 +221,9 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     "summary": {
         "wrote to a database, and was removed. Use create_file_writer(logdir).": "create_db_writer",
         "never existed: use tf.summary.text, or tf.compat.v2.summary.text in host_call.": "text",
+    },
+    "tfprof": {
+        "is not supported. Use tf.compat.v1.profiler.Profiler, step by step.": "ProfileContext",
     },
     "training": {
         "is not supported. Use tf.data.Dataset.from_generator.": "FeedingQueueRunner",

@@ -174,7 +174,7 @@ def _listed(given: Any, wanted: type, check_graph: bool, ignores_others: bool) -
     elements = list(given) if is_iterable(given) else [given]
     if elements and check_graph:
         get_unique_graph(elements, None if ignores_others else wanted)
-    found = [each for each in elements if isinstance(each, wanted)]
+    found: list[Any] = [each for each in elements if isinstance(each, wanted)]
     if wanted is tf.Operation:  # tf.Assert returns a wrapper, which is no key of a dict
         return [each.graph.get_operation_by_name(each.name) for each in found]
     return found
