@@ -151,3 +151,51 @@ def _check_value(value: Any, f: Callable[..., Any]) -> None:
 
 def _name(f: Callable[..., Any]) -> str:
     return getattr(f, "__name__", repr(f))
+
+
+class Saver:
+    """Saves variables by their names, with eager execution.
+
+    Args:
+      var_list: the variables; or a dict, whose keys are the names in the file.
+
+    Raises:
+      RuntimeError: eager execution is off.
+    """
+
+    def __init__(self, var_list: Any):
+        if not tf.executing_eagerly():
+            raise RuntimeError(
+                "tfe.Saver can only be used when eager execution is enabled. Use tf.train.Saver "
+                "when building graphs."
+            )
+        self._saver = _v1.train.Saver(var_list)
+
+    def save(self, file_prefix: str, global_step: Any = None) -> str:
+        """Writes a checkpoint, and returns its path.
+
+        Args:
+          file_prefix: the path.
+          global_step: a number that follows it, or None.
+        """
+        with tf.device("/device:CPU:0"):
+            return self._saver.save(
+                None, file_prefix, write_meta_graph=False, global_step=global_step
+            )
+
+    def restore(self, file_prefix: str) -> None:
+        """Reads a checkpoint into the variables.
+
+        Args:
+          file_prefix: the path that ``save`` returned.
+
+        Raises:
+          tf.errors.NotFoundError: the file has no value for a variable.
+        """
+        with tf.device("/device:CPU:0"):
+            self._saver.restore(None, file_prefix)
+
+
+def get_optimizer_variables(optimizer: Any) -> list[Any]:
+    """Returns the variables that an optimizer has made."""
+    return list(optimizer.variables())

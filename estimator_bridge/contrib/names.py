@@ -13,6 +13,10 @@ __all__ = ["NAMES", "names_in"]
 # the namespace itself, the name is defined in its file or is a module. "tf" starts a path in
 # TensorFlow. A name that differs there follows "=".
 NAMES: dict[str, dict[str, str]] = {
+    "autograph": {
+        "tf.autograph": "to_code to_graph",
+        "tf.autograph.experimental": "Feature do_not_convert set_loop_options",
+    },
     "batching": {
         "tf": "batch_function=nondifferentiable_batch_function",
     },
@@ -36,6 +40,18 @@ NAMES: dict[str, dict[str, str]] = {
         "cloud": """
             BlockCacheParams ConfigureGcsHook configure_colab_session configure_gcs
         """,
+    },
+    "compiler": {
+        "compiler": "jit xla",
+    },
+    "compiler.jit": {
+        "tf.xla.experimental": "experimental_jit_scope=jit_scope",
+    },
+    "compiler.xla": {
+        "tf.xla.experimental": "compile",
+    },
+    "copy_graph": {
+        "copy_graph": "copy_op_to_graph copy_variable_to_graph get_copied_op",
     },
     "crf": {
         "crf.cells": "CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell CrfForwardRnnCell",
@@ -68,6 +84,12 @@ NAMES: dict[str, dict[str, str]] = {
             unbatch unique
         """,
     },
+    "deprecated": {
+        "deprecated": """
+            audio_summary histogram_summary image_summary merge_all_summaries merge_summary
+            scalar_summary
+        """,
+    },
     "distributions": {
         "distributions": "percentile",
         "estimator_bridge.tensorflow_private:distribution_parameters": """
@@ -82,8 +104,8 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "eager": {
         "eager": """
-            Iterator gradients_function implicit_gradients implicit_value_and_gradients list_devices
-            num_gpus run value_and_gradients_function
+            Iterator Saver get_optimizer_variables gradients_function implicit_gradients
+            implicit_value_and_gradients list_devices num_gpus run value_and_gradients_function
         """,
         "estimator_bridge.tensorflow_private": """
             Checkpointable=AutoTrackable EagerVariableStore
@@ -181,8 +203,48 @@ NAMES: dict[str, dict[str, str]] = {
         "gan.model": "GANLoss GANModel gan_model",
         "gan.training": "GANTrainOps gan_train_ops",
     },
+    "graph_editor": {
+        "graph_editor": "edit reroute select subgraph transform util",
+        "graph_editor.edit": """
+            bypass connect detach detach_control_inputs detach_control_outputs detach_inputs
+            detach_outputs
+        """,
+        "graph_editor.reroute": """
+            add_control_inputs remove_control_inputs reroute_inputs reroute_ios reroute_outputs
+            reroute_ts swap_inputs swap_ios swap_outputs swap_ts
+        """,
+        "graph_editor.select": """
+            can_be_regex filter_ops filter_ops_from_regex filter_ts filter_ts_from_regex
+            get_name_scope_ops make_regex select_ops select_ops_and_ts select_ts
+        """,
+        "graph_editor.subgraph": """
+            SubGraphView make_view make_view_from_scope sgv=make_view sgv_scope=make_view_from_scope
+        """,
+        "graph_editor.transform": """
+            Transformer TransformerInfo assign_renamed_collections_handler copy copy_op_handler
+            copy_with_input_replacements graph_replace keep_t_if_possible_handler
+            replace_t_with_placeholder_handler transform_op_if_inside_handler
+        """,
+        "graph_editor.util": """
+            ControlOutputs get_consuming_ops get_generating_ops get_tensors make_list_of_op
+            make_list_of_t make_placeholder_from_dtype_and_shape make_placeholder_from_tensor
+            ph=make_placeholder_from_dtype_and_shape placeholder_name
+        """,
+        "graph_editor.walks": """
+            check_cios compute_boundary_ts get_backward_walk_ops get_forward_walk_ops get_ops_ios
+            get_walks_intersection_ops get_walks_union_ops get_within_boundary_ops
+        """,
+    },
+    "grid_rnn": {
+        "grid_rnn.cells": """
+            Grid1BasicLSTMCell Grid1BasicRNNCell Grid1LSTMCell Grid2BasicLSTMCell Grid2BasicRNNCell
+            Grid2GRUCell Grid2LSTMCell Grid3LSTMCell
+        """,
+        "grid_rnn.grid": "GridRNNCell",
+    },
     "image": {
         "image.components": "connected_components",
+        "image.matching": "bipartite_match",
         "image.splines": "interpolate_spline",
         "image.transforms": """
             angles_to_projective_transforms compose_transforms flat_transforms_to_matrices
@@ -190,6 +252,10 @@ NAMES: dict[str, dict[str, str]] = {
             translations_to_projective_transforms
         """,
         "image.warping": "dense_image_warp sparse_image_warp",
+    },
+    "integrate": {
+        "integrate.dormand_prince": "odeint",
+        "integrate.fixed_steps": "odeint_fixed",
     },
     "keras": {
         "tf.compat.v1.keras": """
@@ -275,6 +341,21 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "legacy_seq2seq.tied_models": "embedding_tied_rnn_seq2seq",
     },
+    "linalg": {
+        "tf.linalg": """
+            LinearOperator LinearOperatorComposition LinearOperatorDiag LinearOperatorFullMatrix
+            LinearOperatorIdentity LinearOperatorLowRankUpdate LinearOperatorLowerTriangular
+            LinearOperatorMatrix=LinearOperatorFullMatrix LinearOperatorScaledIdentity
+            LinearOperatorTriL=LinearOperatorLowerTriangular
+            LinearOperatorUDVHUpdate=LinearOperatorLowRankUpdate
+        """,
+    },
+    "lite": {
+        "tf.compat.v1.lite": """
+            Interpreter OpsSet Optimize RepresentativeDataset TFLiteConverter TargetSpec
+            TocoConverter constants toco_convert
+        """,
+    },
     "lookup": {
         "estimator_bridge.tensorflow_private:lookup_ops": """
             FastHashSpec HasherSpec IdTableWithHashBuckets InitializableLookupTableBase
@@ -304,6 +385,9 @@ NAMES: dict[str, dict[str, str]] = {
             contrastive_loss lifted_struct_loss npairs_loss npairs_loss_multilabel
             triplet_semihard_loss
         """,
+    },
+    "memory_stats": {
+        "memory_stats": "BytesInUse BytesLimit MaxBytesInUse",
     },
     "metrics": {
         "metrics.collecting": """
@@ -343,6 +427,25 @@ NAMES: dict[str, dict[str, str]] = {
         "tf.compat.v1": "confusion_matrix",
         "tf.compat.v1.sets": "set_difference set_intersection set_size set_union",
     },
+    "mixed_precision": {
+        "mixed_precision.loss_scale_optimizer": "LossScaleOptimizer",
+        "mixed_precision.loss_scales": """
+            ExponentialUpdateLossScaleManager FixedLossScaleManager LossScaleManager
+        """,
+    },
+    "nccl": {
+        "nccl": "all_max all_min all_prod all_sum reduce_sum",
+    },
+    "nn": {
+        "nn.activations": "alpha_dropout scaled_softplus",
+        "nn.flipped_losses": """
+            deprecated_flipped_sigmoid_cross_entropy_with_logits
+            deprecated_flipped_softmax_cross_entropy_with_logits
+            deprecated_flipped_sparse_softmax_cross_entropy_with_logits
+        """,
+        "nn.sampled_losses": "rank_sampled_softmax_loss sampled_sparse_softmax_loss",
+        "nn.transposed": "conv1d_transpose nth_element",
+    },
     "opt": {
         "opt.adagrad": "RegAdagradOptimizer",
         "opt.adam": """
@@ -368,6 +471,12 @@ NAMES: dict[str, dict[str, str]] = {
             AdadeltaOptimizer AdagradOptimizer AdamOptimizer GradientDescentOptimizer
             MomentumOptimizer
         """,
+    },
+    "periodic_resample": {
+        "periodic_resample": "periodic_resample",
+    },
+    "resampler": {
+        "resampler": "resampler",
     },
     "rnn": {
         "rnn.base": "LayerRNNCell",
@@ -399,6 +508,9 @@ NAMES: dict[str, dict[str, str]] = {
             MultiRNNCell RNNCell ResidualWrapper
         """,
     },
+    "saved_model": {
+        "saved_model": "reader signature_def_utils",
+    },
     "seq2seq": {
         "seq2seq.attention": "BahdanauAttention LuongAttention hardmax",
         "seq2seq.attention_wrapper": "AttentionWrapper AttentionWrapperState",
@@ -429,6 +541,9 @@ NAMES: dict[str, dict[str, str]] = {
     "sparsemax": {
         "sparsemax.functions": "sparsemax sparsemax_loss",
     },
+    "staging": {
+        "estimator_bridge.tensorflow_private": "StagingArea",
+    },
     "stateless": {
         "tf.compat.v1.random": """
             stateless_multinomial stateless_random_normal=stateless_normal
@@ -456,6 +571,9 @@ NAMES: dict[str, dict[str, str]] = {
             simple_values_from_events to_summary_proto
         """,
         "testing.fake_writer": "FakeSummaryWriter",
+    },
+    "tfprof": {
+        "tfprof": "model_analyzer tfprof_logger",
     },
     "training": {
         "training.bucketing": "bucket bucket_by_sequence_length",

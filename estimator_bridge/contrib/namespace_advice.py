@@ -34,30 +34,58 @@ def _instead(advice: str) -> str:
     return f"is not supported. {advice}"
 
 
+_DATA_IO = "Use the package tensorflow-io."
+_FORESTS = "Use the package tensorflow-decision-forests."
+_MODEL_OPTIMIZATION = "Use the package tensorflow-model-optimization: tfmot."
+_STRATEGIES = "Use tf.distribute.MirroredStrategy, or MultiWorkerMirroredStrategy."
 _ADVICE = {
-    "autograph": _instead("Use tf.autograph."),
-    "bayesflow": _instead("Use the package tensorflow-probability."),
-    "eager": _instead("Use tf.compat.v1.enable_eager_execution, tf.GradientTape, tf.Variable."),
-    "ffmpeg": _instead("Decode with the package tensorflow-io."),
-    "ignite_dataset": _instead("Use the package tensorflow-io."),
-    "integrate": _instead("Use tfp.math.ode of the package tensorflow-probability."),
-    "kafka": _instead("Use the package tensorflow-io."),
-    "kernel_methods": _instead("Use tf.keras.layers.experimental.RandomFourierFeatures."),
-    "lite": _instead("Use tf.lite."),
-    "model_pruning": _instead("Use the package tensorflow-model-optimization."),
-    "quantize": _instead("Use the package tensorflow-model-optimization."),
-    "compiler": _instead("Use tf.function(jit_compile=True), or tf.xla.experimental.compile."),
-    "deprecated": _instead("Use tf.summary, with names instead of tags."),
-    "kfac": _instead("Use the package kfac."),
-    "linalg": _instead("Use tf.linalg."),
-    "nccl": _instead("Use tf.distribute.MirroredStrategy, whose sums run on NCCL."),
-    "tensorrt": _instead("Use tf.experimental.tensorrt."),
-    "tensor_forest": _instead("Use the package tensorflow-decision-forests."),
-    "boosted_trees": _instead("Use the package tensorflow-decision-forests."),
-    "timeseries": _instead("Write the model as a model_fn for Estimator."),
-    "mixed_precision": _instead("Use tf.compat.v1.mixed_precision."),
-    "tfprof": _instead("Use tf.compat.v1.profiler."),
-}  # fmt: skip
+    name: _instead(advice)
+    for name, advice in {
+        "all_reduce": _STRATEGIES,
+        "bayesflow": "Use tfp.monte_carlo.expectation of the package tensorflow-probability.",
+        "bigtable": "Read the rows with the package google-cloud-bigtable.",
+        "boosted_trees": _FORESTS,
+        "coder": "Use the package tensorflow-compression: tfc.",
+        "constrained_optimization": "Use the package tensorflow-constrained-optimization: tfco.",
+        "decision_trees": _FORESTS,
+        "ffmpeg": "Use tf.audio.decode_wav, or tfio.audio of the package tensorflow-io.",
+        "fft": "Use tf.signal.fft.",
+        "fused_conv": "Use tf.nn.conv2d, tf.nn.bias_add and tf.nn.relu, which XLA fuses.",
+        "hadoop": _DATA_IO,
+        "ignite": _DATA_IO,
+        "ignite_dataset": _DATA_IO,
+        "input_pipeline": "Use tf.data.Dataset.from_tensor_slices(strings).repeat().",
+        "kafka": _DATA_IO,
+        "kfac": "Use the package kfac.",
+        "kinesis": _DATA_IO,
+        "labeled_tensor": "Use tensors without labels of axes, or the package xarray for arrays.",
+        "libsvm": "Parse the lines with sklearn.datasets.load_svmlight_file.",
+        "linear_optimizer": "Use tf.estimator's LinearClassifier with tf.train.FtrlOptimizer.",
+        "meta_graph_transform": "Use tf.compat.v1.graph_util.extract_sub_graph on the GraphDef.",
+        "model_pruning": f"{_MODEL_OPTIMIZATION}sparsity.keras.prune_low_magnitude.",
+        "mpi_collectives": _STRATEGIES,
+        "ndlstm": "Use tf.compat.v1.nn.dynamic_rnn over the rows, and over the columns.",
+        "nearest_neighbor": "Use the package scann, or tf.math.top_k of tf.matmul.",
+        "nest": "Use tf.nest, or tf.contrib.framework.nest.",
+        "proto": "Use tf.io.decode_proto and tf.io.encode_proto.",
+        "quantization": "Use tf.quantization.",
+        "quantize": f"{_MODEL_OPTIMIZATION}quantization.keras.quantize_model.",
+        "receptive_field": "Compute it from the sizes and strides of the layers' kernels.",
+        "recurrent": "Use tf.compat.v1.nn.dynamic_rnn.",
+        "reduce_slice_ops": "Use tf.math.segment_sum, or sums over slices of tf.cumsum.",
+        "remote_fused_graph": "Convert the model with tf.lite.TFLiteConverter.",
+        "rpc": "Call the server with the package grpcio in tf.py_function.",
+        "session_bundle": "Use tf.saved_model.save, or export_saved_model of an Estimator.",
+        "solvers": "Use tf.linalg.experimental.conjugate_gradient, or tf.linalg.lstsq and svd.",
+        "specs": "Write the layers with tf.compat.v1.layers.",
+        "stat_summarizer": "Use tf.compat.v1.profiler on the RunMetadata.",
+        "tensor_forest": _FORESTS,
+        "tensorrt": "Use tf.experimental.tensorrt.",
+        "text": "Use tf.keras.preprocessing.sequence.skipgrams.",
+        "timeseries": "Write the model as a model_fn for Estimator.",
+        "xla": "Use tf.contrib.compiler, or tf.function(jit_compile=True).",
+    }.items()
+}
 
 
 class Namespaces(Mapping[str, str]):

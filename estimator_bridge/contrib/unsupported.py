@@ -58,10 +58,25 @@ def _of_tf_slim(*names: str, advice: str) -> dict[str, str]:
 
 # By namespace: the advice, and the names that it applies to.
 UNSUPPORTED: dict[str, dict[str, str]] = {
+    "autograph": {
+        "is not supported. Use tf.function, which converts what it calls.": """
+            convert converted_call
+        """,
+        "is not supported. Use tf.TensorArray, whose elements have a type.": """
+            set_element_type stack
+        """,
+        "is not supported: tf.autograph has no public errors of its own.": """
+            AutoGraphError StackTraceMapper
+        """,
+        "is not supported. Use the options of tf.function.": "ConversionOptions operators utils",
+    },
     "cloud": {
         "is not supported. Use the package tensorflow-io.": (
             "BigQueryReader BigtableClient BigtableTable"
         ),
+    },
+    "compiler.xla": {
+        "is not supported. Use tf.function(jit_compile=True) in model_fn.": "estimator_model_fn",
     },
     "cudnn_rnn": {
         _OPAQUE: """
@@ -77,10 +92,10 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     "eager": {
         "is not supported. Use tf.keras.Model and tf.keras.Sequential.": "Network Sequential",
         "is not supported. Use tf.train.Checkpoint.": """
-            Saver get_optimizer_variables restore_network_checkpoint restore_variables_on_create
-            save_network_checkpoint
+            restore_network_checkpoint restore_variables_on_create save_network_checkpoint
         """,
-        "is not supported. Use tf.keras.metrics.": "metrics",
+        "is not supported. Use tf.keras.metrics.Mean, Accuracy, BinaryAccuracy, "
+        "CategoricalAccuracy and SparseCategoricalAccuracy.": "metrics",
         "was removed. Use tf.config.experimental_connect_to_cluster(cluster_spec).": (
             "enable_remote_eager_execution"
         ),
@@ -102,10 +117,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     "distributions": DISTRIBUTIONS,
     "image": {
         "is not supported: TensorFlow 2 lacks its kernel. Compute the picture with NumPy, and "
-        "write it with tf.io.encode_png.": ("single_image_random_dot_stereograms"),
-        "is not supported. Use scipy.optimize.linear_sum_assignment(distance_mat) in "
-        "tf.numpy_function: its matching has the smallest sum of distances, the original's takes "
-        "the smallest distance first.": "bipartite_match",
+        "write it with tf.io.encode_png.": "single_image_random_dot_stereograms",
     },
     "keras": {
         "was a folder. Use tf.contrib.keras itself, or tf.keras.": "api",
@@ -117,8 +129,17 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             "feature_column"
         ),
     },
+    "lite": {
+        "is not supported: it was removed before TensorFlow 2. Use TFLiteConverter, with "
+        "converter.optimizations.": "OpHint convert_op_hints_to_stubs toco_convert_protos",
+    },
     "losses.metric_learning": {
         "is not supported. Use triplet_semihard_loss or npairs_loss.": "cluster_loss",
+    },
+    "nccl": {
+        "is not supported. tf.distribute copies variables to the devices of a strategy.": (
+            "broadcast"
+        ),
     },
     "opt": {
         _ASYNC: """
@@ -135,6 +156,11 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "tf.compat.v1.train.RMSPropOptimizer, whose begins at 1.": "RMSPropOptimizer",
         "is not supported. Derive from tf.compat.v1.train.Optimizer, whose _apply_dense has no "
         "state argument.": "OptimizerV2",
+    },
+    "saved_model": {
+        "is not supported. Use model.save(path), and tf.keras.models.load_model(path).": """
+            load_keras_model save_keras_model
+        """,
     },
     "seq2seq": {
         _LEGACY_DECODERS: """
@@ -169,6 +195,9 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     "summary": {
         "wrote to a database, and was removed. Use create_file_writer(logdir).": "create_db_writer",
         "never existed: use tf.summary.text, or tf.compat.v2.summary.text in host_call.": "text",
+    },
+    "tfprof": {
+        "is not supported. Use tf.compat.v1.profiler.Profiler, step by step.": "ProfileContext",
     },
     "training": {
         "is not supported. Use tf.data.Dataset.from_generator.": "FeedingQueueRunner",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import tensorflow as tf
@@ -20,10 +20,12 @@ __all__ = [
     "control_flow_context",
     "import_below_control_edges",
     "last_loss_reduction",
+    "loop_ends",
     "loops_keep_what_gradients_need",
     "loss_is_scaled",
     "make_operations_otherwise",
     "operations_made_otherwise",
+    "replace_control_inputs",
     "replace_input",
 ]
 
@@ -203,6 +205,22 @@ def clear_device(op: tf.Operation) -> None:
 def replace_input(op: tf.Operation, index: int, tensor: tf.Tensor) -> None:
     """Replaces an input of an existing operation; ``op.inputs`` is read-only."""
     op._update_input(index, tensor)
+
+
+def replace_control_inputs(op: tf.Operation, awaited: Sequence[tf.Operation]) -> None:
+    """Replaces what an existing operation waits for; ``op.control_inputs`` is read-only."""
+    op._remove_all_control_inputs()
+    op._add_control_inputs(list(awaited))
+
+
+def loop_ends(ops: Iterable[tf.Operation]) -> list[tuple[list[Any], list[Any]]]:
+    """The operations that enter and leave the v1 loops of some others."""
+    contexts = {id(found): found for op in ops if (found := op._get_control_flow_context())}
+    return [
+        ([each.op for each in loop.loop_enters], [each.op for each in loop.loop_exits])
+        for loop in contexts.values()
+        if loop.IsWhileContext()
+    ]
 
 
 def loss_is_scaled(graph: tf.Graph) -> bool:

@@ -9,6 +9,9 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 # A dataset's options in its graph: whether it may reorder its elements.
 from tensorflow.core.framework import dataset_options_pb2 as dataset_options
 
+# The message in saved_model.pb, which tf.contrib.saved_model.reader returns.
+from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
+
 # The checkpoints that tf.contrib.learn's monitors look for; as with the log, tests replace it.
 from tensorflow.python.checkpoint import checkpoint_management
 
@@ -66,7 +69,9 @@ from tensorflow.python.ops.control_flow_ops import XLAControlFlowContext
 
 # A barrier, in which tf.contrib.training's batches of sequences wait for their states: its kernels
 # are public, and the class that uses them lost its name.
-from tensorflow.python.ops.data_flow_ops import Barrier
+#
+# tf.contrib.staging's buffer: the same.
+from tensorflow.python.ops.data_flow_ops import Barrier, StagingArea
 
 # Four counts in one scope, whose variables tf.contrib.metrics names so; public metrics each open
 # a scope of their own.
@@ -127,7 +132,9 @@ __all__ = [
     "IndexedSlicesValue",
     "KMeansGraph",
     "PerReplica",
+    "SavedModel",
     "SessionInterface",
+    "StagingArea",
     "TPUInfeedQueue",
     "UninitializedVariable",
     "XLAControlFlowContext",

@@ -20,7 +20,7 @@ SOURCE = """
     import numpy as np
     from tensorflow.contrib.layers.python.layers import layers
     from tensorflow.contrib.layers.python.layers import utils
-    from tensorflow.contrib.opt.python.training import ggt
+    from tensorflow.contrib import cloud
     from tensorflow.python.framework import constant_op
     from tensorflow.python.framework import test_util
     from tensorflow.python.platform import test
@@ -43,7 +43,7 @@ SOURCE = """
 
     class BadTest(test.TestCase):
         def testMissing(self):
-            ggt.DropStaleGradientOptimizer(3)
+            cloud.BigQueryReader(3)
 
         def testPrivate(self):
             layers._inner_flatten(None, 2)
@@ -107,9 +107,7 @@ def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, mo
 
     kept = load_json(contrib_docs.HERE)["layers/python/layers/layers_test.py"]
     assert (kept["public"], kept["private"]) == (4, 1)
-    assert kept["others"]["BadTest.testMissing"] == {
-        "missing": "tf.contrib.opt.DropStaleGradientOptimizer"
-    }
+    assert kept["others"]["BadTest.testMissing"] == {"missing": "tf.contrib.cloud.BigQueryReader"}
     there = {"public": 6, "private": 2, "others": {"BadTest.testDeath": {}}}
     assert set(contrib_docs.missed(kept, there)) == {"BadTest.testMissing", "BadTest.testHang"}
 

@@ -112,6 +112,11 @@ NAMES: dict[str, dict[str, str]] = {
     "hooks": {
         "estimator_bridge.training.session_run_hooks": "ProfilerHook",
     },
+    "kernel_methods": {
+        "kernel_methods.classifier": "KernelLinearClassifier",
+        "kernel_methods.losses": "sparse_multiclass_hinge_loss",
+        "kernel_methods.mappers": "RandomFourierFeatureMapper",
+    },
     "learn": {
         "learn": "datasets estimators io learn_runner models monitors preprocessing utils",
         **_CANNED,

@@ -13,6 +13,7 @@ _MODULES = {
     "cluster_resolver.python.training": """
         cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver
         tfconfig_cluster_resolver tpu_cluster_resolver
+    "copy_graph.python.util": "copy_elements",
     """,
     "crf.python.ops": "crf",
     "cudnn_rnn.python.layers": "cudnn_rnn",
@@ -38,12 +39,16 @@ _MODULES = {
         arg_scope audio_ops checkpoint_ops ops prettyprint_ops script_ops sort_ops variables
     """,
     "fused_conv.python.ops": "fused_conv2d_bias_activation_op",
+    "graph_editor": "edit reroute select subgraph transform util",
+    "grid_rnn.python.ops": "grid_rnn_cell",
     "image.python.ops": """
         dense_image_warp distort_image_ops image_ops interpolate_spline
         single_image_random_dot_stereograms sparse_image_warp
     """,
     "input_pipeline.python.ops": "input_pipeline_ops",
     "integrate.python.ops": "odes",
+    "kernel_methods.python": "kernel_estimators losses",
+    "kernel_methods.python.mappers": "dense_kernel_mapper random_fourier_features",
     "layers.python.layers": """
         embedding_ops encoders feature_column feature_column_ops initializers layers
         normalization optimizers regularizers rev_block_lib summaries target_column utils
@@ -65,8 +70,11 @@ _MODULES = {
     "lookup": "lookup_ops",
     "losses.python.losses": "loss_ops",
     "losses.python.metric_learning": "metric_loss_ops",
+    "memory_stats.python.ops": "memory_stats_ops",
     "metrics.python.metrics": "classification",
     "metrics.python.ops": "confusion_matrix_ops histogram_ops metric_ops set_ops",
+    "mixed_precision.python": "loss_scale_manager loss_scale_optimizer",
+    "nccl.python.ops": "nccl_ops",
     "nn.python.ops": "alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus",
     "opt.python.training": """
         adam_gs_optimizer adamax addsign agn_optimizer drop_stale_gradient_optimizer
@@ -78,6 +86,7 @@ _MODULES = {
     "optimizer_v2": """
         adadelta adagrad adam gradient_descent momentum optimizer_v2 optimizer_v2_symbols
         rmsprop
+    "periodic_resample.python.ops": "periodic_resample_op",
     """,
     "predictor": """
         contrib_estimator_predictor core_estimator_predictor predictor predictor_factories
@@ -85,9 +94,10 @@ _MODULES = {
     """,
     "recurrent.python": "recurrent_api",
     "recurrent.python.ops": "functional_rnn recurrent",
+    "resampler.python.ops": "resampler_ops",
     "rnn.python.ops": "core_rnn_cell fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
     "rnn.python.tools": "checkpoint_convert",
-    "saved_model.python.saved_model": "keras_saved_model reader",
+    "saved_model.python.saved_model": "keras_saved_model reader signature_def_utils",
     "seq2seq.python.ops": """
         attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder helper loss
         sampler

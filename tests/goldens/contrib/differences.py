@@ -54,6 +54,10 @@ DIFFERENT = {
         rnn.LSTMBlockCell: peephole
         data.dense_to_sparse_batch
         seq2seq.gather_tree
+        image.connected_components
+        image.connected_components: texts
+        nn.sampled_sparse_softmax_loss
+        nn.sampled_sparse_softmax_loss: hits
     """,
     "a gradient of zero, where the original's branch has none": """
         crf.crf_decode: one step

@@ -42,6 +42,7 @@ TABLES = (
     "rest",
     "rnn",
     "seq2seq",
+    "small_namespaces",
     "tag_models",
     "training",
 )

@@ -100,3 +100,64 @@ CASES = {
         testing.latest_events(events()), ["loss", "other"]
     )["loss"],
 }
+MATRIX = [[0.5, 0.1, 0.9], [0.2, 0.3, 0.4], [0.05, 0.6, 0.7], [0.8, 0.15, 0.25]]
+PARTS = [[1, 1, 0, 2, 2], [0, 1, 0, 2, 0], [3, 0, 1, 0, 2], [3, 3, 1, 1, 2]]
+
+
+def points(*shape):
+    return tf.constant(2.0 + array(*shape))
+
+
+def warped(**options):
+    """Three points of two images that move."""
+    return lambda: image.sparse_image_warp(
+        images(2, 5, 6, 2), points(2, 3, 2), 0.3 + 1.1 * points(2, 3, 2), **options
+    )
+
+
+def spline(order, **options):
+    return lambda: image.interpolate_spline(
+        points(2, 5, 2),
+        tf.constant(array(2, 5, 3), name="input"),
+        points(2, 4, 2),
+        order,
+        **options,
+    )
+
+
+CASES.update(
+    {
+        "image.dense_image_warp": lambda: image.dense_image_warp(
+            images(2, 4, 5, 3), tf.constant(2 * array(2, 4, 5, 2), name="input_1")
+        ),
+        "image.dense_image_warp: rank": lambda: image.dense_image_warp(
+            images(2, 4, 5), tf.constant(array(2, 4, 5, 2))
+        ),
+        "image.dense_image_warp: small": lambda: image.dense_image_warp(
+            images(2, 1, 5, 1), tf.constant(array(2, 1, 5, 2))
+        ),
+        "image.sparse_image_warp": warped(),
+        "image.sparse_image_warp: boundary": warped(
+            num_boundary_points=2, regularization_weight=0.1, interpolation_order=1
+        ),
+        "image.interpolate_spline": spline(2),
+        "image.interpolate_spline: linear": spline(1, regularization_weight=0.2),
+        "image.interpolate_spline: cubic": spline(3),
+        "image.interpolate_spline: four": spline(4),
+        "image.interpolate_spline: six": spline(6),
+        "image.bipartite_match": lambda: image.bipartite_match(MATRIX, -1),
+        "image.bipartite_match: rows": lambda: image.bipartite_match(MATRIX, [2]),
+        "image.bipartite_match: pairs": lambda: image.bipartite_match(MATRIX, -1, top_k=1),
+        "image.bipartite_match: more columns": lambda: image.bipartite_match(
+            tf.transpose(tf.constant(MATRIX)), 3
+        ),
+        "image.connected_components": lambda: image.connected_components(PARTS),
+        "image.connected_components: booleans": lambda: image.connected_components(
+            [[[True, False], [False, True]], [[True, True], [True, False]]]
+        ),
+        "image.connected_components: texts": lambda: image.connected_components(
+            [["a", "", "a"], ["a", "b", "a"], ["a", "a", "a"]]
+        ),
+        "image.connected_components: rank": lambda: image.connected_components([1, 0]),
+    }
+)
