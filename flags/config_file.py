@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
+import pathlib
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,7 +23,8 @@ _ALTERNATIVES = (
     {"train_batch_size", "eval_batch_size", "predict_batch_size"},
 )
 _NOT_KEPT = {"config", "flagfile", "undefok", "dry_run", "help", "helpfull", "helpshort", "helpxml"}
-_LIBRARIES = {"absl", "keras", "tensorflow", "tf_keras"}
+# The folders that libraries are installed in; the second is Debian's.
+_INSTALLED = {"site-packages", "dist-packages"}
 _WANTED = {
     "bool": "true or false",
     "switch or auto": "true, false or auto",
@@ -200,6 +203,9 @@ def _type_of(tag: str) -> str:
 def flags_in_force(flag_values: absl_flags.FlagValues) -> dict[str, Any]:
     """Returns the values of all flags that have one, without those of libraries.
 
+    Libraries define flags too, such as TensorFlow Hub. Another program that reads the file may not
+    import them, and would not know their flags.
+
     Args:
         flag_values: parsed flags.
     """
@@ -207,12 +213,20 @@ def flags_in_force(flag_values: absl_flags.FlagValues) -> dict[str, Any]:
         flag.name
         for module, flags in flag_values.flags_by_module_dict().items()
         for flag in flags
-        if flag.name not in _NOT_KEPT and module.partition(".")[0] not in _LIBRARIES
+        if flag.name not in _NOT_KEPT and not _is_installed(module)
     ]
     values = {name: flag_values[name].value for name in sorted(names)}
     if values.get("batch_size_per_core") is not None:
         values = {name: value for name, value in values.items() if name not in _ALTERNATIVES[1]}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _is_installed(module: str) -> bool:
+    """Whether flags are those of a library: its file is in a folder for installed packages."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if not file or module.partition(".")[0] == __name__.partition(".")[0]:
+        return False
+    return not _INSTALLED.isdisjoint(pathlib.Path(file).parts)
 
 
 def write_config(path: str, values: Mapping[str, Any], about: str) -> None:

@@ -1,3 +1,6 @@
+import sys
+import types
+
 import pytest
 from absl import flags as absl_flags
 
@@ -104,3 +107,17 @@ def test_what_was_in_force_runs_again(values, tmp_path):
     assert flags.flags_in_force(again) == kept
     assert not {"config", "dry_run", "train_batch_size"} & set(kept)
     assert (again.train_steps, again.profile, again.mode) == (7, "3:5", "train")
+
+
+def test_flags_of_libraries_are_not_kept(values, tmp_path, monkeypatch):
+    for name, folder in (("some_hub", "/lib/site-packages"), ("my_flags", "/lib/mine")):
+        module = types.ModuleType(name)
+        module.__file__ = f"{folder}/{name}.py"
+        monkeypatch.setitem(sys.modules, name, module)
+        source = f"def define(to, values): to.DEFINE_string('{name}_format', 'A', '', values)"
+        exec(source, vars(module))
+        module.define(absl_flags, values)
+    parse(values, tmp_path, "train_steps: 7\n")
+    kept = flags.flags_in_force(values)
+    assert (kept["train_steps"], kept["my_flags_format"]) == (7, "A")
+    assert "some_hub_format" not in kept

@@ -8,6 +8,7 @@ import runpy
 import sys
 from pathlib import Path
 
+import tf_keras
 from absl import flags as absl_flags
 from absl import logging
 from absl.testing import flagsaver
@@ -34,6 +35,7 @@ def start(folder, program, *words):
     """Calls a program in a folder, with its name and its arguments."""
     out, err = io.StringIO(), io.StringIO()
     verbosity, argv, here = logging.get_verbosity(), sys.argv, os.getcwd()
+    policy = tf_keras.mixed_precision.global_policy()
     sys.argv = [*map(str, words)]
     os.chdir(folder)
     try:
@@ -45,6 +47,7 @@ def start(folder, program, *words):
         sys.argv = argv
         os.chdir(here)
         logging.set_verbosity(verbosity)
+        tf_keras.mixed_precision.set_global_policy(policy)  # --mixed_precision sets it
     return Ended(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
 
 

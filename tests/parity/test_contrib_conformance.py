@@ -43,7 +43,7 @@ SOURCE = """
 
     class BadTest(test.TestCase):
         def testMissing(self):
-            ggt.ShampooWOptimizer(3)
+            ggt.DropStaleGradientOptimizer(3)
 
         def testPrivate(self):
             layers._inner_flatten(None, 2)
@@ -107,7 +107,9 @@ def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, mo
 
     kept = load_json(contrib_docs.HERE)["layers/python/layers/layers_test.py"]
     assert (kept["public"], kept["private"]) == (4, 1)
-    assert kept["others"]["BadTest.testMissing"] == {"missing": "tf.contrib.opt.ShampooWOptimizer"}
+    assert kept["others"]["BadTest.testMissing"] == {
+        "missing": "tf.contrib.opt.DropStaleGradientOptimizer"
+    }
     there = {"public": 6, "private": 2, "others": {"BadTest.testDeath": {}}}
     assert set(contrib_docs.missed(kept, there)) == {"BadTest.testMissing", "BadTest.testHang"}
 
