@@ -22,9 +22,9 @@ QUALITY = {
         {"ink_difference": (0.0, 0.1), "fake_judged_fake": (0.3, 1.0)},
     ),
     "lstm": (
-        ["--train_steps=80", "--text_length=32", "--lstm_units=64", "--train_batch_size=32",
+        ["--train_steps=50", "--text_length=32", "--lstm_units=64", "--train_batch_size=32",
          "--learning_rate=2e-2"],
-        {"bits_per_byte": (1.0, 4.4)},  # by the frequency of bytes alone, 4.9
+        {"bits_per_byte": (1.0, 4.0)},  # by the frequency of bytes alone, 4.9
     ),
     "tabular": (["--train_steps=150"], {"accuracy": (0.93, 1.0)}),
 }  # fmt: skip
