@@ -113,6 +113,20 @@ def test_noise_differs_from_batch_to_batch_and_comes_again_by_its_seed(folder):
     assert not np.array_equal(drawn, noise(2))
 
 
+@pytest.mark.parametrize("training", [True, False])
+def test_a_large_set_is_read_in_the_order_of_a_small_one_in_memory(folder, monkeypatch, training):
+    arguments = "--model=gan", f"--data_dir={folder / 'data'}"
+    request = InputRequest("train" if training else "test", training, 16, seed=1, first=20)
+
+    def batches():
+        dataset = open_task(parsed(*arguments)).data.input_fn(request)().take(3)
+        return [tf.nest.flatten(batch) for batch in dataset.as_numpy_iterator()]
+
+    kept = batches()
+    monkeypatch.setattr("models.gan.task._FEW", 0)
+    tf.nest.map_structure(np.testing.assert_array_equal, batches(), kept)
+
+
 def test_the_last_batch_of_an_evaluation_has_noise_for_its_images_alone(folder):
     task = open_task(parsed("--model=gan", f"--data_dir={folder / 'data'}"))
     batches = list(task.data.input_fn(InputRequest("test", False, 16, first=20))())
