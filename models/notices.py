@@ -17,3 +17,5 @@ def hide_tensorflow_notices() -> None:
     if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
         logging.getLogger("tensorflow").setLevel(logging.ERROR)
         warnings.filterwarnings("ignore", category=UserWarning, module=r"tf_keras\.")
+        # Raised where a model calls such a layer, once for each line that does.
+        warnings.filterwarnings("ignore", r"`tf\.layers\.\w+` is deprecated", UserWarning)

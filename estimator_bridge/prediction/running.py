@@ -15,13 +15,14 @@ import tensorflow as tf
 
 from estimator_bridge.checkpoint import explained_full_disk_of
 from estimator_bridge.errors import DataError
+from estimator_bridge.prediction.accepted_kinds import check_kind
 from estimator_bridge.prediction.binary_rows import image_rows, record_rows
 from estimator_bridge.prediction.input_files import InputFiles
 from estimator_bridge.prediction.output import opened
 from estimator_bridge.prediction.rows import BadRow, Found, Row, RowError
 from estimator_bridge.prediction.served_model import ServedModel
 from estimator_bridge.prediction.text_rows import csv_rows, header_of, json_rows
-from estimator_bridge.prediction.values import Arrays, arrays_of, check_kind
+from estimator_bridge.prediction.values import Arrays, arrays_of
 
 __all__ = ["Counts", "Settings", "predict"]
 

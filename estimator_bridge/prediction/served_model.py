@@ -15,6 +15,9 @@ __all__ = ["ExampleInput", "Input", "ServedModel", "load_model"]
 
 _DEFAULT = "serving_default"
 _PARSERS = ("ParseExample", "ParseExampleV2")
+_IMAGE_DECODERS = frozenset(
+    f"Decode{kind}" for kind in ("AndCropJpeg", "Bmp", "Gif", "Image", "Jpeg", "Png", "WebP")
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +59,7 @@ class ServedModel:
       examples: the input that parses records, if it is the only one.
       batch_size: the size that a batch must have; None if it is free.
       call: computes a batch's outputs by name from its inputs by name.
+      decodes_images: whether an operation of it decodes images' files.
     """
 
     path: str
@@ -64,6 +68,7 @@ class ServedModel:
     examples: ExampleInput | None
     batch_size: int | None
     call: Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]
+    decodes_images: bool
 
 
 def load_model(path: str, signature: str | None = None, outputs: Sequence[str] = ()) -> ServedModel:
@@ -101,7 +106,8 @@ def load_model(path: str, signature: str | None = None, outputs: Sequence[str] =
         return {output: computed[output].numpy() for output in outputs or known}
 
     examples = _examples(function, inputs)
-    return ServedModel(path, name, inputs, examples, min(fixed) if fixed else None, call)
+    size, decodes = min(fixed) if fixed else None, _decodes_images(function)
+    return ServedModel(path, name, inputs, examples, size, call, decodes)
 
 
 def _chosen(path: str, names: Sequence[str], wanted: str | None) -> str:
@@ -122,6 +128,12 @@ def _input(path: str, name: str, spec: tf.TensorSpec) -> Input:
             "batch. Export the model with inputs of shape [None, ...]."
         )
     return Input(name, spec.dtype, tuple(spec.shape[1:]))
+
+
+def _decodes_images(function: Any) -> bool:
+    graph = function.graph.as_graph_def()  # with the functions that it calls
+    bodies = [graph.node, *(called.node_def for called in graph.library.function)]
+    return any(node.op in _IMAGE_DECODERS for body in bodies for node in body)
 
 
 def _examples(function: Any, inputs: Sequence[Input]) -> ExampleInput | None:

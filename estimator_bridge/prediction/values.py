@@ -6,47 +6,28 @@ import base64
 import binascii
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.errors import DataError
+from estimator_bridge.prediction.accepted_kinds import (
+    HEIGHT_AND_WIDTH,
+    has_pixels,
+    image_input,
+    sizes,
+)
 from estimator_bridge.prediction.rows import Row, RowError
 from estimator_bridge.prediction.served_model import ExampleInput, Input, ServedModel
 
-__all__ = ["arrays_of", "check_kind"]
+__all__ = ["arrays_of"]
 
 _SHOWN = 40
 _BASE64 = "b64"
 _CHANNELS = (1, 3, 4)
-_HEIGHT_AND_WIDTH = 2
 
 Arrays = dict[str, np.ndarray]
-
-
-def check_kind(model: ServedModel, kind: str, names: Sequence[str] | None) -> None:
-    """Checks that a model can take records of a kind, before any is read.
-
-    Args:
-      model: the model.
-      kind: a key of `input_files.KINDS`.
-      names: the columns of a CSV file; None for other kinds.
-
-    Raises:
-      DataError: it cannot.
-    """
-    if kind == "images":
-        _image_input(model)
-    if names is None or model.examples is not None:
-        return
-    missing = [one.name for one in model.inputs if one.name not in names]
-    if missing:
-        raise DataError(
-            f"the model's inputs {', '.join(missing)} are no columns of the CSV file, which has "
-            f"{', '.join(names)}. The signature {model.signature!r} takes: {_listed(model)}."
-        )
 
 
 def arrays_of(model: ServedModel, kind: str, row: Row) -> Arrays:
@@ -61,7 +42,8 @@ def arrays_of(model: ServedModel, kind: str, row: Row) -> Arrays:
       RowError: the record has no value for an input, or one of another type or shape.
     """
     if kind == "images":
-        return _of_image(_image_input(model), row)
+        wanted = image_input(model)
+        return {wanted.name: _of_image(wanted, row.content or b"")}
     if model.examples is not None:
         return {model.examples.name: np.asarray(_serialized(model.examples, row, kind), object)}
     if kind == "tfrecords" and not row.fields and _takes_bytes(model):
@@ -75,67 +57,58 @@ def arrays_of(model: ServedModel, kind: str, row: Row) -> Arrays:
     return {one.name: _value(one, row.fields[one.name], kind == "csv") for one in model.inputs}
 
 
-def _listed(model: ServedModel) -> str:
-    return ", ".join(f"{i.name} {i.dtype.name} {_sizes(i.shape)}" for i in model.inputs)
-
-
-def _sizes(shape: Sequence[int | None]) -> str:
-    return "[" + ", ".join("?" if size is None else str(size) for size in shape) + "]"
-
-
 def _takes_bytes(model: ServedModel) -> bool:
     return len(model.inputs) == 1 and model.inputs[0].dtype == tf.string
 
 
-def _image_input(model: ServedModel) -> Input:
-    found = [
-        one
-        for one in model.inputs
-        if (one.dtype == tf.string and not one.shape)
-        or (one.dtype == tf.uint8 and len(one.shape) in (_HEIGHT_AND_WIDTH, _HEIGHT_AND_WIDTH + 1))
-    ]
-    if len(found) != 1 or len(model.inputs) > 1 or model.examples is not None:
-        raise DataError(
-            "images need a model with one input, of image files (string []) or of pixels from 0 to "
-            f"255 (uint8 [height, width] or [height, width, channels]). The signature "
-            f"{model.signature!r} takes: {_listed(model)}. Write the images as records or JSON "
-            "lines of these inputs."
-        )
-    return found[0]
-
-
-def _of_image(wanted: Input, row: Row) -> Arrays:
+def _of_image(wanted: Input, content: bytes) -> np.ndarray:
+    """Returns what an input for images gets of an image's file: its bytes, or its pixels."""
     if wanted.dtype == tf.string:
-        return {wanted.name: np.asarray(row.content, object)}
-    is_gray = len(wanted.shape) == _HEIGHT_AND_WIDTH
+        return np.asarray(content, object)
+    is_gray = len(wanted.shape) == HEIGHT_AND_WIDTH
     channels = 1 if is_gray else wanted.shape[-1] or 0
     if channels and channels not in _CHANNELS:
         raise RowError(f"input {wanted.name!r} has {channels} channels: no image has as many")
     try:
-        pixels = tf.io.decode_image(row.content, channels, expand_animations=False).numpy()
+        pixels = tf.io.decode_image(content, channels, expand_animations=False).numpy()
     except tf.errors.InvalidArgumentError:
         raise RowError("not an image (BMP, GIF, JPEG or PNG), or a damaged one") from None
     if is_gray:
         pixels = pixels[..., 0]
     _check_shape(wanted, pixels.shape, "its pixels have")
-    return {wanted.name: pixels}
+    return pixels
 
 
 def _value(wanted: Input, given: Any, is_text: bool) -> np.ndarray:
     """Returns a value as an array of the input's type and shape."""
-    if wanted.dtype == tf.uint8 and isinstance(given, bytes):
-        given = np.frombuffer(given, np.uint8)
-        sizes = [size for size in wanted.shape if size is not None]
-        if len(sizes) == len(wanted.shape) and given.size == math.prod(sizes):
-            given = given.reshape(sizes)
-    elif is_text:
+    if is_text:
         given = _cell(wanted, given)
+    if wanted.dtype == tf.uint8 and (isinstance(given, bytes) or _is_base64(given)):
+        return _of_bytes(wanted, _as_bytes(given))
     if wanted.dtype == tf.string:
         array = np.asarray(_as_bytes(given), object)
     else:
         array = _numbers(wanted, given)
     if array.shape == () and wanted.shape == (1,):
         array = array.reshape(1)
+    _check_shape(wanted, array.shape, f"input {wanted.name!r} has")
+    return array
+
+
+def _of_bytes(wanted: Input, content: bytes) -> np.ndarray:
+    """Returns the values that bytes are or, if there are not as many, the pixels of their image."""
+    known = [size for size in wanted.shape if size is not None]
+    if len(known) == len(wanted.shape) and len(content) == math.prod(known):
+        return np.frombuffer(content, np.uint8).reshape(known)
+    if has_pixels(wanted):
+        try:
+            return _of_image(wanted, content)
+        except RowError as error:
+            raise RowError(
+                f"input {wanted.name!r} has {len(content)} bytes, want {sizes(wanted.shape)} of "
+                f"them or an image's file: {error}"
+            ) from None
+    array = np.frombuffer(content, np.uint8)
     _check_shape(wanted, array.shape, f"input {wanted.name!r} has")
     return array
 
@@ -150,7 +123,7 @@ def _cell(wanted: Input, text: str) -> Any:
     except ValueError:
         raise RowError(
             f"input {wanted.name!r} has {_shortened(text)}, want a JSON list of shape "
-            f"{_sizes(wanted.shape)}, such as [1, 2]"
+            f"{sizes(wanted.shape)}, such as [1, 2]"
         ) from None
 
 
@@ -170,7 +143,7 @@ def _numbers(wanted: Input, given: Any) -> np.ndarray:
     except ValueError:
         raise RowError(f"{said}, whose lists differ in length") from None
     if array.dtype.kind not in "biuf":
-        raise RowError(f"{said}, want {wanted.dtype.name} {_sizes(wanted.shape)}")
+        raise RowError(f"{said}, want {wanted.dtype.name} {sizes(wanted.shape)}")
     dtype = wanted.dtype.as_numpy_dtype
     if not wanted.dtype.is_integer:
         return array.astype(dtype)
@@ -182,12 +155,16 @@ def _numbers(wanted: Input, given: Any) -> np.ndarray:
     return array.astype(dtype)
 
 
+def _is_base64(given: Any) -> bool:
+    return isinstance(given, dict) and set(given) == {_BASE64}
+
+
 def _as_bytes(given: Any) -> Any:
     if isinstance(given, (list, tuple)):
         return [_as_bytes(one) for one in given]
     if isinstance(given, bytes):
         return given
-    if isinstance(given, dict) and set(given) == {_BASE64}:
+    if _is_base64(given):
         try:
             return base64.b64decode(given[_BASE64], validate=True)
         except (binascii.Error, TypeError, ValueError):
@@ -202,7 +179,7 @@ def _check_shape(wanted: Input, shape: tuple[int, ...], what: str) -> None:
         want in (None, got) for want, got in zip(wanted.shape, shape)
     )
     if not fits:
-        raise RowError(f"{what} the shape {list(shape)}, want {_sizes(wanted.shape)}")
+        raise RowError(f"{what} the shape {list(shape)}, want {sizes(wanted.shape)}")
 
 
 def _serialized(wanted: ExampleInput, row: Row, kind: str) -> bytes:

@@ -59,13 +59,16 @@ class Layers:
         return self.logits(net), after
 
 
-def make_layers(params: Mapping[str, int]) -> Layers:
+def make_layers(params: Mapping[str, Any]) -> Layers:
     """Makes the layers.
 
     Args:
-        params: `units`, the width of a layer, and `layers`, the number of LSTM layers.
+        params: `units`, the width of a layer, and `layers`, the number of LSTM layers. With
+            `log_frequencies`, of each of the 256 bytes, the logits begin as these: a training need
+            not first learn which bytes are frequent.
     """
     uniform = v1.glorot_uniform_initializer()
+    first_logits = params.get("log_frequencies", 0.0)
     recurrent = tuple(
         tf_keras.layers.LSTM(
             params["units"],
@@ -81,7 +84,12 @@ def make_layers(params: Mapping[str, int]) -> Layers:
             VALUES, _EMBEDDED, embeddings_initializer=uniform, name="embedding"
         ),
         recurrent,
-        tf_keras.layers.Dense(VALUES, kernel_initializer=uniform, name="logits"),
+        tf_keras.layers.Dense(
+            VALUES,
+            kernel_initializer=uniform,
+            bias_initializer=v1.constant_initializer(first_logits),
+            name="logits",
+        ),
     )
 
 

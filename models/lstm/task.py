@@ -11,7 +11,7 @@ from absl import flags as absl_flags
 
 from models.errors import UserError
 from models.in_memory import Split, input_fn_of
-from models.lstm.model import MODEL, serving_input_receiver_fn
+from models.lstm.model import MODEL, VALUES, serving_input_receiver_fn
 from models.task import Task, TaskData
 from models.text import is_test, paragraphs, read_texts
 
@@ -50,7 +50,11 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         receiver_fn=serving_input_receiver_fn(length),
         show=_show,
         shown=_SHOWN,
-        params={"units": flag_values.lstm_units, "layers": flag_values.lstm_layers},
+        params={
+            "units": flag_values.lstm_units,
+            "layers": flag_values.lstm_layers,
+            "log_frequencies": _log_frequencies(splits["train"].labels),
+        },
     )
 
 
@@ -63,6 +67,12 @@ def _cut(lines: Sequence[str], length: int) -> Split:
         for start in (0, 1)
     )
     return Split(features, labels)
+
+
+def _log_frequencies(values: np.ndarray) -> np.ndarray:
+    """Returns the logarithms of the frequencies of bytes, float32 [256]; none is taken for 0."""
+    counts = np.bincount(values.ravel(), minlength=VALUES) + 1.0
+    return np.log(counts / counts.sum()).astype(np.float32)
 
 
 def _show(rows: Sequence[Mapping[str, Any]], model_dir: str) -> str:

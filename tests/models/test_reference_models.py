@@ -1,19 +1,12 @@
 """The models of models/ train to a stated quality, on one and on eight emulated cores."""
 
-import json
-
 import numpy as np
 import pytest
 import tensorflow as tf
 from task_runs import TaskRun, open_task, parsed
 
-from estimator_bridge.cli import parse
-from estimator_bridge.predict_command import run_predict
-from flags import flags_in_force, write_config
 from models.bert.labeled import by_subject
 from models.mnist.digits import split_digits
-from models.registry import own_values
-from models.serving import exporting
 from models.task import InputRequest
 from models.text import read_texts
 
@@ -29,9 +22,9 @@ QUALITY = {
         {"ink_difference": (0.0, 0.1), "fake_judged_fake": (0.3, 1.0)},
     ),
     "lstm": (
-        ["--train_steps=80", "--text_length=32", "--lstm_units=64", "--train_batch_size=32",
+        ["--train_steps=50", "--text_length=32", "--lstm_units=64", "--train_batch_size=32",
          "--learning_rate=2e-2"],
-        {"bits_per_byte": (1.0, 4.4)},  # by the frequency of bytes alone, 4.9
+        {"bits_per_byte": (1.0, 4.0)},  # by the frequency of bytes alone, 4.9
     ),
     "tabular": (["--train_steps=150"], {"accuracy": (0.93, 1.0)}),
 }  # fmt: skip
@@ -75,49 +68,14 @@ def test_predictions_are_shown(trained, model):
     assert told
 
 
-def rows_of(run, count):
-    """The first test examples as rows for predict.py: the inputs of the exported model."""
-    if run.flags.model == "bert":
-        labeled = by_subject(read_texts(run.flags.data_dir))
-        return [{"text": texts[0]} for _, texts in labeled.splits["test"][:count]]
-    request = InputRequest("test", False, count, first=count)
-    features, _ = next(iter(run.input_fn(request)()))
-    if not isinstance(features, dict):  # the language model's bytes
-        return [{"text": bytes(row.astype(np.uint8)).decode()} for row in features.numpy()]
-    names = [name for name in features if name != "image"]  # what the gan's judge sees
-    return [{name: features[name][at].numpy().tolist() for name in names} for at in range(count)]
-
-
-@pytest.mark.parametrize("model", QUALITY)
-def test_predict_py_predicts_by_its_checkpoint(trained, model, tmp_path, capsys):
-    run, count = trained(model, 1), 3
-    folder = run.estimator.model_dir
-    kept = own_values(flags_in_force(run.flags), model)
-    write_config(f"{folder}/run.yaml", kept, "of a test")
-    source = tmp_path / "rows.jsonl"
-    source.write_text("".join(json.dumps(row) + "\n" for row in rows_of(run, count)))
-    arguments = parse(["predict", "--model_dir", folder, "--input", str(source)])
-    arguments.model = None
-    assert run_predict(arguments, exporting, "predict.py") == 0
-    said = capsys.readouterr()
-    assert f"Checkpoint of {model}: {folder}" in said.err
-    found = [json.loads(line) for line in said.out.splitlines()]
-    wanted = run.predict(count)
-    assert len(found) == len(wanted) == count
-    for one, other in zip(found, wanted):
-        assert one.keys() == other.keys()
-        for name, value in other.items():
-            np.testing.assert_allclose(one[name], value, atol=1e-4, err_msg=name)
-
-
 def test_bert_is_served_with_pieces_too(trained, folder):
     """The export's second signature takes what the model trains on."""
     run = trained("bert", 1)
     exported = run.estimator.export_saved_model(str(folder / "bert-export"), run.task.receiver_fn)
     loaded = tf.saved_model.load(exported.decode())
-    texts = rows_of(run, 3)
+    texts = [texts[0] for _, texts in by_subject(read_texts(str(folder / "data"))).splits["test"]]
     features, _ = next(iter(run.input_fn(InputRequest("test", False, 3, first=3))()))
-    by_text = loaded.signatures["serving_default"](text=tf.constant([row["text"] for row in texts]))
+    by_text = loaded.signatures["serving_default"](text=tf.constant(texts[:3]))
     by_pieces = loaded.signatures["pieces:serving_default"](**features)
     wanted = run.predict(3)
     for name, values in by_text.items():
@@ -153,6 +111,20 @@ def test_noise_differs_from_batch_to_batch_and_comes_again_by_its_seed(folder):
     np.testing.assert_allclose([drawn.mean(), drawn.std()], [0, 1], atol=0.1)
     np.testing.assert_array_equal(drawn, noise(1))
     assert not np.array_equal(drawn, noise(2))
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_large_set_is_read_in_the_order_of_a_small_one_in_memory(folder, monkeypatch, training):
+    arguments = "--model=gan", f"--data_dir={folder / 'data'}"
+    request = InputRequest("train" if training else "test", training, 16, seed=1, first=20)
+
+    def batches():
+        dataset = open_task(parsed(*arguments)).data.input_fn(request)().take(3)
+        return [tf.nest.flatten(batch) for batch in dataset.as_numpy_iterator()]
+
+    kept = batches()
+    monkeypatch.setattr("models.gan.task._FEW", 0)
+    tf.nest.map_structure(np.testing.assert_array_equal, batches(), kept)
 
 
 def test_the_last_batch_of_an_evaluation_has_noise_for_its_images_alone(folder):

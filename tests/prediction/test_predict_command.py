@@ -56,6 +56,12 @@ def models(tmp_path_factory):
     def pixels(image):
         return {"mean": tf.reduce_mean(tf.cast(image, tf.float32), [1, 2])}
 
+    def decoded(image):
+        def one(content):
+            return tf.reduce_mean(tf.cast(tf.io.decode_png(content, 1), tf.float32))
+
+        return {"mean": tf.map_fn(one, image, fn_output_signature=tf.float32)}
+
     def save(name, function, **specs):
         traced = tf.function(function).get_concrete_function(
             *(tf.TensorSpec(*spec, name=key) for key, spec in specs.items())
@@ -65,6 +71,7 @@ def models(tmp_path_factory):
     save("tensors", scaled, x=([None, 2], tf.float32), word=([None], tf.string))
     save("fixed", scaled, x=([4, 2], tf.float32), word=([4], tf.string))
     save("pixels", pixels, image=([None, 2, 3], tf.uint8))
+    save("files", decoded, image=([None], tf.string))
 
     columns = [tf.feature_column.numeric_column("age"), tf.feature_column.numeric_column("n")]
 
@@ -137,12 +144,13 @@ def test_a_model_of_one_batch_size_gets_full_batches(models, tmp_path, capsys):
     assert [(row["sum"], row["word"]) for row in rows] == [(2.0 * i, "a") for i in range(5)]
 
 
-def test_a_folder_of_images(models, tmp_path, capsys):
+@pytest.mark.parametrize("model", ["pixels", "files"])
+def test_a_folder_of_images(models, tmp_path, capsys, model):
     for name, value in (("b.png", 200), ("a.png", 100)):
         image = tf.io.encode_png(np.full([2, 3, 1], value, np.uint8))
         (tmp_path / name).write_bytes(image.numpy())
     (tmp_path / "notes.md").write_text("not an image")
-    assert predict("--model_dir", models / "pixels", "--input", tmp_path, "--keep", "file") == 0
+    assert predict("--model_dir", models / model, "--input", tmp_path, "--keep", "file") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert rows == [
         {"file": str(tmp_path / "a.png"), "mean": 100.0},
@@ -278,6 +286,25 @@ def test_a_kind_that_the_model_cannot_take(models, tmp_path, capsys):
     assert "no signature 'classify'. Name one with --signature: serving_" in capsys.readouterr().err
     assert predict(*arguments, "--outputs", "probability") == 1
     assert "has no output 'probability', but sum, word, x" in capsys.readouterr().err
+
+
+def test_a_csv_file_is_refused_by_a_model_of_image_files(models, tmp_path, capsys):
+    source = tmp_path / "in.csv"
+    source.write_text("image\nnone\n")
+    assert predict("--model_dir", models / "files", "--input", source) == 1
+    said = capsys.readouterr().err
+    assert "a cell of a CSV file cannot hold an image's file, which input 'image' wants" in said
+    assert "Give it images (.bmp, .gif, .jpeg, .jpg, .png), TFRecords (" in said
+    assert "(.tfrecord, .tfrecords) or JSON lines (.json, .jsonl, .ndjson) of these." in said
+
+
+def test_images_for_a_text_are_refused(models, tmp_path, capsys):
+    """A string need not be an image's file."""
+    (tmp_path / "a.png").write_bytes(tf.io.encode_png(np.zeros([2, 2, 1], np.uint8)).numpy())
+    assert predict("--model_dir", models / "run", "--input", tmp_path) == 1
+    said = capsys.readouterr().err
+    assert "images need a model with one input" in said
+    assert "takes: age float32, n int64. Give it TFRecords (" in said
 
 
 def refusals(models, folder):

@@ -1,0 +1,47 @@
+"""What train.py and predict.py leave out of TensorFlow's messages, and what they do not."""
+
+import logging
+import warnings
+
+import pytest
+import tensorflow as tf
+
+from models.notices import hide_tensorflow_notices
+
+v1 = tf.compat.v1
+DEPRECATED = "`tf.layers.dense` is deprecated"
+
+
+@pytest.fixture
+def level():
+    """TensorFlow's level of logging, which the function sets, as it was."""
+    logger = logging.getLogger("tensorflow")
+    kept = logger.level
+    yield
+    logger.setLevel(kept)
+
+
+def messages(monkeypatch, wanted_level):
+    """The warnings of a layer of TensorFlow 1, and of a program's own."""
+    if wanted_level is None:
+        monkeypatch.delenv("TF_CPP_MIN_LOG_LEVEL", raising=False)
+    else:
+        monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", wanted_level)
+    with warnings.catch_warnings(record=True) as found, tf.Graph().as_default():
+        warnings.simplefilter("always")
+        hide_tensorflow_notices()
+        v1.layers.dense(tf.zeros([1, 2]), 1)
+        warnings.warn("of a program", UserWarning, stacklevel=1)
+    return [str(one.message) for one in found]
+
+
+@pytest.mark.usefixtures("level")
+def test_layers_of_tensorflow_1_are_not_called_deprecated(monkeypatch):
+    assert messages(monkeypatch, None) == ["of a program"]
+
+
+@pytest.mark.usefixtures("level")
+def test_whoever_chose_a_level_sees_it(monkeypatch):
+    found = messages(monkeypatch, "0")
+    assert any(DEPRECATED in one for one in found)
+    assert found[-1] == "of a program"
