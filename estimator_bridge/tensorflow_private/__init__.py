@@ -28,6 +28,7 @@ from estimator_bridge.tensorflow_private.cores import (
     without_jit,
 )
 from estimator_bridge.tensorflow_private.datasets import (
+    drawn_by,
     end_iterator,
     iterator_resource,
     iterator_state,
@@ -213,6 +214,7 @@ __all__ = [
     "counts_steps_itself",
     "dataset_options",
     "device_assignment",
+    "drawn_by",
     "eager_context",
     "eager_mode",
     "embedding_lookup_device",
