@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import sys
+import time
 from typing import Any
 
 from benchmarks.chart import draw
@@ -38,6 +39,10 @@ def main() -> None:
     parser.add_argument(
         "--docs", action="store_true", help="write figures, chart and tables of docs/performance.md"
     )
+    parser.add_argument(
+        "--resume", action="store_true",
+        help="keep the rounds in the folder's figures and measure those that are missing",
+    )  # fmt: skip
     parser.add_argument("--output", default="runs/bench", help="the folder of figures and chart")
     args = parser.parse_args()
     if args.quick:
@@ -46,17 +51,21 @@ def main() -> None:
     pythons = {**dict.fromkeys(WAYS, sys.executable), **others}
     pythons = {way: python for way, python in pythons.items() if python}
     output = os.path.join(args.output, "figures.json")
-    content = _kept(output) if args.only or args.rounds == 0 else {}
+    content = _kept(output) if args.only or args.resume or args.rounds == 0 else {}
     content = {**_machine(), "workloads": content.get("workloads", {})}
-    for workload in WORKLOADS:
-        if args.only and workload.name not in args.only:
-            continue
-        if not args.rounds:
-            continue
-        found = measure(workload, pythons, args.rounds, args.seconds, _tell)
-        content["workloads"][workload.name] = {"title": workload.title, "figures": found}
+    wanted = [w for w in WORKLOADS if args.rounds and (not args.only or w.name in args.only)]
+    for workload in wanted:
+        kept = content["workloads"].get(workload.name, {}) if args.resume else {}
+        started = time.monotonic()
+
+        def keep(figures: Any, workload: Any = workload) -> None:
+            content["workloads"][workload.name] = {"title": workload.title, "figures": figures}
+            write_json(output, content)
+
+        earlier = kept.get("figures")
+        found = measure(workload, pythons, args.rounds, args.seconds, _tell, earlier, keep)
         print(*lines(workload.title, found), sep="\n", flush=True)
-        write_json(output, content)
+        print(f"    took {time.monotonic() - started:.0f} s", flush=True)
     _show(content, args.output, args.docs)
 
 

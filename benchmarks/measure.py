@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Collection, Mapping
 
 from benchmarks.process import MeasuredProcess
 from benchmarks.workloads import Workload
 
-__all__ = ["measure"]
+__all__ = ["measure", "rounds_done", "rounds_of"]
 
 # By metric, by way, one value a round.
 Figures = dict[str, dict[str, list[float]]]
 
 _RATE = "steps/s"
+
+
+def rounds_of(workload: Workload, rounds: int) -> int:
+    """Returns the number of rounds of a workload, of which a share of ``rounds`` is asked."""
+    return max(1, math.ceil(rounds * workload.share))
+
+
+def rounds_done(figures: Figures, ways: Collection[str]) -> int:
+    """Returns the number of rounds in which each of these ways was measured."""
+    each = [len(by_way.get(way, ())) for by_way in figures.values() for way in ways]
+    return min(each, default=0)
 
 
 def measure(
@@ -22,6 +34,8 @@ def measure(
     rounds: int,
     seconds: float,
     tell: Callable[[str], None] = lambda text: None,
+    figures: Figures | None = None,
+    keep: Callable[[Figures], None] = lambda figures: None,
 ) -> Figures:
     """Measures a workload.
 
@@ -31,18 +45,33 @@ def measure(
       rounds: the number of rounds, before the workload's share.
       seconds: the approximate duration of a measurement of steps.
       tell: called with progress messages.
+      figures: those of earlier rounds, which are continued. If they lack a way, or are of other
+        ways, all is measured anew.
+      keep: called with the figures after each round.
     """
     ways = [way for way in workload.ways if way in pythons]
-    rounds = max(1, round(rounds * workload.share))
+    figures = figures or {}
+    done = rounds_done(figures, ways)
+    if any(set(by_way) - set(ways) for by_way in figures.values()) or not done:
+        figures, done = {}, 0
+    for by_way in figures.values():
+        for values in by_way.values():
+            del values[done:]
+    rounds = rounds_of(workload, rounds)
+    if done >= rounds:
+        return figures
     run = {"steps": _steps, "calls": _calls, "once": _once}[workload.kind]
-    figures: Figures = {}
     with contextlib.ExitStack() as stack:
         answer = run(workload, ways, pythons, seconds, stack)
-        for i in range(rounds):
+        for i in range(done, rounds):
             tell(f"{workload.title}: round {i + 1} of {rounds}")
-            for way in ways if i % 2 else reversed(ways):  # any drift affects all
-                for metric, value in answer(way).items():
+            told = {
+                way: answer(way) for way in (ways if i % 2 else ways[::-1])
+            }  # drift affects all
+            for way, found in told.items():
+                for metric, value in found.items():
                     figures.setdefault(metric, {}).setdefault(way, []).append(value)
+            keep(figures)
     return figures
 
 

@@ -68,7 +68,7 @@ def tables(content: dict[str, Any]) -> dict[str, str]:
                 rows[table] += _growth_rows(workload["title"], metric, by_way)
             elif "here" in by_way and len(by_way) > 1:
                 rows[table].append(_beside_row(workload["title"], metric, by_way, others))
-    return {name: markdown(heads[name], rows[name]) for name in rows if rows[name]}
+    return {name: markdown([*heads[name], "rounds"], rows[name]) for name in rows if rows[name]}
 
 
 _BASES = {"settings": "here", "cores": "cores_1"}
@@ -86,7 +86,7 @@ def _xla_rows(title: str, metric: str, by_way: dict[str, list[float]]) -> list[l
         return []
     plain = by_way["here"]
     found = [_ratio(by_way[way], plain) if way in by_way else "" for way in _XLA]
-    return [[title, number(statistics.median(plain)), *found]]
+    return [[title, number(statistics.median(plain)), *found, _rounds(plain)]]
 
 
 def _growth_rows(title: str, metric: str, by_way: dict[str, list[float]]) -> list[list[str]]:
@@ -96,7 +96,8 @@ def _growth_rows(title: str, metric: str, by_way: dict[str, list[float]]) -> lis
     is_rate = metric == "steps/s"
     costs = {way: [1 / v if is_rate else v for v in values] for way, values in by_way.items()}
     found = [_ratio(costs[way], costs["x1"]) if way in costs else "" for way in _GROWTH]
-    return [[title, number(1000 * statistics.median(costs["x1"])), *found]]
+    median = number(1000 * statistics.median(costs["x1"]))
+    return [[title, median, *found, _rounds(costs["x1"])]]
 
 
 def _beside_row(
@@ -105,17 +106,26 @@ def _beside_row(
     cells = [f"{title}: {metric}", number(statistics.median(by_way["here"]))]
     for way in others:
         cells.append(_ratio(by_way["here"], by_way[way]) if way in by_way else "")
-    return cells
+    return [*cells, _rounds(by_way["here"])]
 
 
 def _rows_beside(base: str, metric: str, by_way: dict[str, list[float]]) -> list[list[str]]:
     if metric != "steps/s":
         return []
     return [
-        [WAYS[way], number(statistics.median(values)), _ratio(values, by_way[base])]
+        [
+            WAYS[way],
+            number(statistics.median(values)),
+            _ratio(values, by_way[base]),
+            _rounds(values),
+        ]
         for way, values in by_way.items()
         if way != base
     ]
+
+
+def _rounds(values: list[float]) -> str:
+    return str(len(values))
 
 
 def _ratio(one: list[float], other: list[float]) -> str:

@@ -10,15 +10,16 @@ import tensorflow as tf
 from estimator_bridge.graph import host_device
 from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.watched_step import WatchedStep
-from estimator_bridge.tensorflow_private import eager_mode, flat_call
+from estimator_bridge.tensorflow_private import drawn_by, eager_mode, flat_call
 
 __all__ = ["SingleStep"]
-
-_ENDED = -1  # instead of the counter's value: the input had no batch for the step
 
 
 class SingleStep:
     """A compiled step on one replica, for hooks that are called at each step.
+
+    The batch is drawn before the call and passed to it, so the step needs no branch for the input's
+    end. TensorFlow takes longer to compile a branch than all the rest of a small step.
 
     Args:
       step: the step to run.
@@ -29,8 +30,9 @@ class SingleStep:
     def __init__(self, step: WatchedStep, fed: Sequence[tf.TensorSpec], spared: int = 0):
         self._step, self._fed, self._spared = step, fed, spared
         self._is_random = step.run.is_random
-        # The function holds the iterator: passed as an argument, it would cost as much as all else.
         self._iterator: Any = None
+        self._draw: Callable[[], list[tf.Tensor]] | None = None
+        self._specs: list[Any] | None = None  # of the flat components that the function takes
         self._call: Callable[..., list[Any]] | None = None
 
     def takes_next(self) -> bool:
@@ -42,20 +44,21 @@ class SingleStep:
         """Runs the step; see ``StepLoop``.
 
         Args:
-          iterator: an iterator of an eager dataset; another one compiles the step again.
+          iterator: an iterator of an eager dataset; one of other elements compiles the step again.
           rng_step: the position in the random streams.
           fed: the fed values.
         """
-        if self._call is None or self._iterator is not iterator:
-            self._call = self._compiled(iterator)
-        given = list(fed)
+        if self._call is None or self._draw is None or self._iterator is not iterator:
+            self._draw, self._call = drawn_by(iterator), self._compiled(iterator)
+            self._iterator = iterator
+        try:
+            given = [*self._draw(), *fed]
+        except StopIteration:
+            return LoopResult(0, True, None, None, None)
         if self._is_random:  # to enter these contexts costs a small step percents
             with eager_mode(), tf.device(host_device()):
                 given.insert(0, tf.constant(rng_step, tf.int64))
         reached, *values = self._call(*given)
-        limit_value = int(reached)
-        if limit_value == _ENDED:
-            return LoopResult(0, True, None, None, None)
         loss = float(values.pop(0)) if self._step.loss else None
         return LoopResult(
             steps=1,
@@ -63,28 +66,24 @@ class SingleStep:
             loss=loss,
             fetched=dict(zip(self._step.fetches.refs, values)),
             short_batch=None,
-            limit_value=limit_value if self._step.counter else None,
+            limit_value=int(reached) if self._step.counter else None,
         )
 
     def _compiled(self, iterator: Any) -> Callable[..., list[Any]]:
+        specs = tf.nest.flatten(iterator.element_spec, expand_composites=True)
+        if self._call is not None and specs == self._specs:
+            return self._call
         number = [tf.TensorSpec([], tf.int64)] if self._is_random else []
         function = tf.function(self._traced, autograph=False)
         self._step.run.check_ready()
         with eager_mode(), tf.device(host_device()):
-            self._iterator = iterator
-            return flat_call(function.get_concrete_function(*number, *self._fed))
+            self._specs = specs
+            return flat_call(function.get_concrete_function(*number, *specs, *self._fed))
 
     def _traced(self, *given: tf.Tensor) -> list[Any]:
-        rng_step, fed = (given[0], given[1:]) if self._is_random else (0, given)
-        batch, step = self._iterator.get_next_as_optional(), self._step
-
-        def run() -> list[Any]:
-            loss, needs = step([batch.get_value()], rng_step, fed)
-            values = [*([loss] if step.loss else []), *step.fetches.computed(needs)]
-            return [step.counted() if step.counter else tf.constant(0, tf.int64), *values]
-
-        def nothing() -> list[Any]:
-            values = [*([tf.constant(0.0)] if step.loss else []), *step.fetches.none()]
-            return [tf.constant(_ENDED, tf.int64), *values]
-
-        return tf.cond(batch.has_value(), run, nothing)
+        rng_step, given = (given[0], given[1:]) if self._is_random else (0, given)
+        assert self._specs is not None  # set before tracing
+        count, step = len(self._specs), self._step
+        loss, needs = step([list(given[:count])], rng_step, given[count:])
+        values = [*([loss] if step.loss else []), *step.fetches.computed(needs)]
+        return [step.counted() if step.counter else tf.constant(0, tf.int64), *values]

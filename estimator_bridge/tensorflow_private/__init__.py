@@ -41,6 +41,7 @@ from estimator_bridge.tensorflow_private.cores import (
     without_jit,
 )
 from estimator_bridge.tensorflow_private.datasets import (
+    drawn_by,
     end_iterator,
     iterator_resource,
     iterator_state,
@@ -236,6 +237,7 @@ __all__ = [
     "dataset_options",
     "device_assignment",
     "distribution_parameters",
+    "drawn_by",
     "eager_context",
     "eager_mode",
     "eager_modes",

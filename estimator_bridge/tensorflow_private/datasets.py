@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -12,7 +13,10 @@ import tensorflow as tf
 from tensorflow.python.data.util import structure
 from tensorflow.python.eager import context
 
+from estimator_bridge.tensorflow_private.names import eager_execution
+
 __all__ = [
+    "drawn_by",
     "end_iterator",
     "iterator_resource",
     "iterator_state",
@@ -29,6 +33,39 @@ def iterator_state(iterator: Any) -> tf.Tensor:
 def iterator_resource(iterator: Any) -> tf.Tensor:
     """The resource tensor of a dataset's iterator."""
     return iterator._iterator_resource
+
+
+def drawn_by(iterator: Any) -> Callable[[], list[tf.Tensor]]:
+    """Returns a function that draws an element and returns its flat components, in graph mode too.
+
+    The public call switches to eager mode and packs a structure, which takes longer than the draw.
+    The function raises StopIteration if the input has ended.
+
+    Args:
+      iterator: of an eager dataset, or an object with the same ``element_spec`` and ``__next__``.
+    """
+    spec, resource = iterator.element_spec, getattr(iterator, "_iterator_resource", None)
+    if resource is None or any(type(leaf) is not tf.TensorSpec for leaf in tf.nest.flatten(spec)):
+
+        def draw_packed() -> list[tf.Tensor]:
+            with context.eager_mode():
+                return tf.nest.flatten(next(iterator), expand_composites=True)
+
+        return draw_packed
+
+    types = tuple(kind.as_datatype_enum for kind in structure.get_flat_tensor_types(spec))
+    flat = structure.get_flat_tensor_shapes(spec)
+    shapes = tuple(None if shape.rank is None else shape.as_list() for shape in flat)
+    attributes = ("output_types", types, "output_shapes", shapes)
+    given, count, run = [resource], len(types), context.context()
+
+    def draw() -> list[tf.Tensor]:
+        try:
+            return eager_execution.execute("IteratorGetNext", count, given, attributes, run)
+        except tf.errors.OutOfRangeError:
+            raise StopIteration from None
+
+    return draw
 
 
 def end_iterator(iterator: Any) -> None:

@@ -72,6 +72,44 @@ def test_what_runs_once_gets_a_process_a_round_and_its_start(processes):
     assert [p.way for p in processes] == ["original", "here", "here", "original"]
 
 
+def test_a_measurement_that_was_cut_off_goes_on(processes):
+    workload = Workload("w", "W", "startup", {}, ("here", "original"), "once")
+    pythons, saved = {"here": "a", "original": "b"}, []
+
+    def keep(figures):
+        saved.append(json.dumps(figures))
+        if len(saved) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        measure(workload, pythons, 3, 1.0, keep=keep)
+    assert len(processes) == 4
+    kept = json.loads(saved[-1])
+    kept["took, s"]["here"] = [0.25, 0.25, 9.0]  # the third is of a round that was cut off
+    figures = measure(workload, pythons, 3, 1.0, figures=kept)
+    assert figures["took, s"] == {"here": [0.25, 0.25, 0.5], "original": [0.5] * 3}
+    assert len(processes) == 6
+    assert measure(workload, pythons, 3, 1.0, figures=figures) == figures
+    assert len(processes) == 6
+
+
+def test_figures_of_other_ways_are_measured_anew(processes):
+    workload = Workload("w", "W", "startup", {}, ("here", "original"), "once")
+    kept = {"took, s": {"here": [9.0, 9.0], "original": [9.0, 9.0]}}
+    for pythons in ({"here": "a"}, {"here": "a", "original": "b"}):
+        figures = {"took, s": dict(kept["took, s"])}
+        if len(pythons) == 2:
+            del figures["took, s"]["original"]
+        measured = measure(workload, pythons, 1, 1.0, figures=figures)["took, s"]
+        assert measured == {way: [0.5] for way in pythons}
+
+
+def test_rows_say_how_many_rounds_they_are_of():
+    content = {"workloads": {"mlp": {"title": "MLP", "figures": FIGURES}}}
+    head, _, row = tables(content)["beside"].splitlines()
+    assert (head.split("|")[-2].strip(), row.split("|")[-2].strip()) == ("rounds", "2")
+
+
 def test_a_way_without_a_python_is_left_out(processes):
     workload = Workload("w", "W", "steps", {}, ("here", "original"))
     assert set(measure(workload, {"here": "a"}, 1, 0.1)["steps/s"]) == {"here"}
@@ -170,14 +208,14 @@ def test_xla_and_growth_have_tables_of_their_own():
         }
     )
     assert set(found) == {"xla", "growth"}
-    row = "| M | 100 | 2.00 (1.50 to 2.50) |  | 0.75 (0.50 to 1.00) |  |"
+    row = "| M | 100 | 2.00 (1.50 to 2.50) |  | 0.75 (0.50 to 1.00) |  | 2 |"
     assert row in found["xla"].splitlines()
-    assert "| B | 1 | 3.00 (2.00 to 4.00) |  |  |" in found["growth"].splitlines()
+    assert "| B | 1 | 3.00 (2.00 to 4.00) |  |  | 2 |" in found["growth"].splitlines()
 
 
 def test_a_peer_without_a_column_of_figures_has_none():
     head = tables({"workloads": {"mlp": {"title": "M", "figures": FIGURES}}})["beside"]
-    assert head.splitlines()[0] == "|  | here | here / TF 2.15's Estimator |"
+    assert head.splitlines()[0] == "|  | here | here / TF 2.15's Estimator | rounds |"
 
 
 def test_a_page_without_its_marks_is_refused():

@@ -50,6 +50,19 @@ def _iterators() -> None:
         check(private.iterator_state(iterator).dtype == tf.variant, "its state is no variant")
 
 
+@probe("drawn_by")
+def _draws() -> None:
+    with private.eager_mode():
+        draw = private.drawn_by(iter(tf.data.Dataset.range(1).map(lambda x: (x + 1, x))))
+    with tf.Graph().as_default():
+        check([int(part) for part in draw()] == [1, 0], "other components")
+        try:
+            draw()
+        except StopIteration:
+            return
+        check(False, "the end of the input is not seen")
+
+
 @probe("end_iterator")
 def _end_of_an_iterator() -> None:
     with private.eager_mode():
