@@ -117,9 +117,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             "feature_column"
         ),
     },
-    "losses.metric_learning": {
-        "is not supported. Use triplet_semihard_loss or npairs_loss.": "cluster_loss",
-    },
     "opt": {
         _ASYNC: """
             AGNCustomGetter AGNOptimizer DelayCompensatedGradientDescentOptimizer

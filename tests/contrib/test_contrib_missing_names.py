@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from parity import contrib_missing
 
 from estimator_bridge.contrib.unsupported import UNSUPPORTED
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
+from parity import contrib_missing
 
 MISSING = contrib_missing.missing_names()
 ALL = [f"{namespace}.{name}" for namespace, names in MISSING.items() for name in names]

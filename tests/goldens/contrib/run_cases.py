@@ -19,6 +19,7 @@ __all__ = ["TABLES", "cases_of", "run"]
 
 TABLES = (
     "checkpoint",
+    "clustering",
     "data",
     "distributions",
     "eager",
