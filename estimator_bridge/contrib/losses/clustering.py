@@ -66,7 +66,8 @@ def cluster_loss(
         if enable_pam_finetuning:
             for _ in range(_ROUNDS):
                 _improve(centers, lengths, classes, margin_multiplier, score)
-        return np.int32(centers), np.float32(score(classes, _clusters(lengths, centers)))
+        agreement = score(classes, _clusters(lengths, centers))
+        return np.array(centers, np.int32), np.array(agreement, np.float32)
 
     centers, agreement = tf.numpy_function(choose, [apart, labels], [tf.int32, tf.float32])
     centers.set_shape([None])
@@ -126,7 +127,7 @@ def _greedy_centers(
         nearest = lengths[centers].min(axis=0, initial=np.inf)
         costs = np.minimum(lengths[candidates], nearest).sum(axis=1)
         wrong = [1.0 - score(labels, _clusters(lengths, [*centers, each])) for each in candidates]
-        centers.append(int(candidates[np.argmax(weight * np.float32(wrong) - costs)]))
+        centers.append(int(candidates[np.argmax(weight * np.array(wrong, np.float32) - costs)]))
     return centers
 
 
@@ -142,4 +143,4 @@ def _improve(
         for each in members:
             changed = [*centers[:number], int(each), *centers[number + 1 :]]
             wrong.append(1.0 - score(labels, _clusters(lengths, changed)))
-        centers[number] = int(members[np.argmax(weight * np.float32(wrong) - costs)])
+        centers[number] = int(members[np.argmax(weight * np.array(wrong, np.float32) - costs)])
