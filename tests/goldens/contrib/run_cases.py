@@ -24,6 +24,7 @@ TABLES = (
     "distributions",
     "eager",
     "estimators",
+    "execution_callbacks",
     "factorization",
     "framework",
     "image",
