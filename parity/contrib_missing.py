@@ -74,7 +74,7 @@ def _names(namespace: types.ModuleType) -> list[str]:
     own = ".".join(namespace.__name__.split(".")[:3]) + "."
     for name in dir(namespace):
         value = getattr(namespace, name, None)
-        place = getattr(value, "__module__", None) or getattr(value, "__name__", "tf.contrib.")
+        place: str = getattr(value, "__module__", "") or getattr(value, "__name__", "tf.contrib.")
         is_foreign = ".contrib." not in place
         if name.startswith("_") or name in _FILES:
             continue

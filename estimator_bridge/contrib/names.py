@@ -381,6 +381,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "losses.metric_learning": {
+        "losses.clustering": "cluster_loss",
         "losses.metric_learning": """
             contrastive_loss lifted_struct_loss npairs_loss npairs_loss_multilabel
             triplet_semihard_loss

@@ -133,9 +133,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported: it was removed before TensorFlow 2. Use TFLiteConverter, with "
         "converter.optimizations.": "OpHint convert_op_hints_to_stubs toco_convert_protos",
     },
-    "losses.metric_learning": {
-        "is not supported. Use triplet_semihard_loss or npairs_loss.": "cluster_loss",
-    },
     "nccl": {
         "is not supported. tf.distribute copies variables to the devices of a strategy.": (
             "broadcast"

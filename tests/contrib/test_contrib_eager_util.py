@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -87,3 +90,26 @@ def test_names_that_moved():
 def test_what_is_missing_says_what_to_use(module, name):
     with pytest.raises(AttributeError, match=f"{name} is not supported. (Use|Assign) "):
         getattr(module, name)
+
+
+def test_run_calls_main_eagerly_and_ends():
+    program = """
+import tensorflow as tf
+from estimator_bridge.contrib import eager
+
+tf.compat.v1.disable_eager_execution()
+
+
+def main(arguments):
+    print(tf.executing_eagerly(), arguments)
+    return 3
+
+
+eager.run(main, ["program", "given"])
+print("never")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=600
+    )
+    assert (done.returncode, done.stdout.split("\n")[0]) == (3, "True ['program', 'given']")
+    assert "never" not in done.stdout

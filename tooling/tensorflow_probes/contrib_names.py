@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import tensorflow as tf
 
@@ -40,9 +42,10 @@ def _modes() -> None:
         check(hasattr(private.eager_modes, name), f"eager.{name} is gone")
     for name in ("run_all_in_graph_and_eager_modes", "run_in_graph_and_eager_modes"):
         check(hasattr(private.test_modes, name), f"{name} is gone")
-    seen = []
+    seen: list[str] = []
 
-    def see(op_type, inputs, attrs, outputs, op_name=None, graph=None):  # type: ignore[no-untyped-def]
+    def see(op_type: str, *details: Any, **more: Any) -> None:
+        del details, more
         seen.append(op_type)
 
     with private.eager_mode():

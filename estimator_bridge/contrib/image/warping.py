@@ -116,8 +116,8 @@ def sparse_image_warp(
     image = tf.convert_to_tensor(image)
     sources = tf.convert_to_tensor(source_control_point_locations)
     targets = tf.convert_to_tensor(dest_control_point_locations)
-    sizes = image.shape.as_list() if image.shape.rank == 4 else [None] * 4
-    if None in sizes[1:3]:
+    batch, height, width, _ = image.shape.as_list() if image.shape.rank == 4 else [None] * 4
+    if height is None or width is None:
         raise ValueError(
             f"sparse_image_warp needs images [batch, height, width, channels] of a known height "
             f"and width; got the shape {image.shape}. Set it: image.set_shape([None, height, "
@@ -125,14 +125,14 @@ def sparse_image_warp(
         )
     offsets = targets - sources
     with _v1.name_scope(name):
-        batch = sizes[0] if sizes[0] is not None else tf.shape(image)[0]
+        batch = tf.shape(image)[0] if batch is None else batch
         if num_boundary_points > 0:
-            border = _on_border(*sizes[1:3], num_boundary_points - 1)
+            border = _on_border(height, width, num_boundary_points - 1)
             targets = tf.concat([targets, _for_each(border, batch, targets.dtype)], 1)
             offsets = tf.concat(
                 [offsets, _for_each(np.zeros_like(border), batch, offsets.dtype)], 1
             )
-        everywhere = np.stack(np.meshgrid(*map(np.arange, sizes[1:3]), indexing="ij"), -1)
+        everywhere = np.stack(np.meshgrid(np.arange(height), np.arange(width), indexing="ij"), -1)
         flow = interpolate_spline(
             targets,
             offsets,
@@ -140,7 +140,7 @@ def sparse_image_warp(
             interpolation_order,
             regularization_weight,
         )
-        flow = tf.reshape(flow, [batch, *sizes[1:3], 2])
+        flow = tf.reshape(flow, [batch, height, width, 2])
         return dense_image_warp(image, flow), flow
 
 

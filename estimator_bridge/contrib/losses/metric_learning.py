@@ -7,17 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.contrib.losses.embedding_distances import distances, squared_distances
 from estimator_bridge.contrib.namespaces import NAMESPACES
 
 __all__, __getattr__, __dir__ = NAMESPACES["losses.metric_learning"].opened()
-
-
-def _squared_distances(embeddings: tf.Tensor) -> tf.Tensor:
-    """Returns [batch, batch]; exactly 0 on the diagonal, and never negative."""
-    products = tf.matmul(embeddings, embeddings, transpose_b=True)
-    squares = tf.linalg.diag_part(products)
-    distances = tf.expand_dims(squares, 1) + tf.expand_dims(squares, 0) - 2.0 * products
-    return tf.linalg.set_diag(tf.maximum(distances, 0.0), tf.zeros_like(squares))
 
 
 def _same_class(labels: Any) -> tf.Tensor:
@@ -59,25 +52,25 @@ def triplet_semihard_loss(labels: Any, embeddings: tf.Tensor, margin: float = 1.
     Returns:
       The mean of ``max(0, margin + positive - negative)`` over pairs of anchor and positive.
     """
-    distances = _squared_distances(embeddings)
+    apart = squared_distances(embeddings)
     same = _same_class(labels)
     negative = tf.logical_not(same)
     # Shape [anchor, positive, negative]:
-    all_negatives = tf.expand_dims(distances, 1)
+    all_negatives = tf.expand_dims(apart, 1)
     is_farther = tf.logical_and(
-        tf.expand_dims(negative, 1), all_negatives > tf.expand_dims(distances, 2)
+        tf.expand_dims(negative, 1), all_negatives > tf.expand_dims(apart, 2)
     )
-    infinite = tf.fill(tf.shape(is_farther), tf.constant(float("inf"), distances.dtype))
+    infinite = tf.fill(tf.shape(is_farther), tf.constant(float("inf"), apart.dtype))
     shown = tf.broadcast_to(all_negatives, tf.shape(is_farther))
     nearest_farther = tf.reduce_min(tf.where(is_farther, shown, infinite), axis=2)
-    zeros = tf.zeros_like(distances)
-    farthest = tf.reduce_max(tf.where(negative, distances, zeros), axis=1, keepdims=True)
+    zeros = tf.zeros_like(apart)
+    farthest = tf.reduce_max(tf.where(negative, apart, zeros), axis=1, keepdims=True)
     has_farther = tf.reduce_any(is_farther, axis=2)
     # Keeps the infinities of the other branch out of the gradient.
     nearest_farther = tf.where(has_farther, nearest_farther, zeros)
-    chosen = tf.where(has_farther, nearest_farther, tf.broadcast_to(farthest, tf.shape(distances)))
-    positives = tf.linalg.set_diag(tf.cast(same, distances.dtype), tf.linalg.diag_part(zeros))
-    losses = tf.maximum(margin + distances - chosen, 0.0) * positives
+    chosen = tf.where(has_farther, nearest_farther, tf.broadcast_to(farthest, tf.shape(apart)))
+    positives = tf.linalg.set_diag(tf.cast(same, apart.dtype), tf.linalg.diag_part(zeros))
+    losses = tf.maximum(margin + apart - chosen, 0.0) * positives
     return tf.math.divide_no_nan(
         tf.reduce_sum(losses), tf.reduce_sum(positives), name="triplet_semihard_loss"
     )
@@ -163,29 +156,23 @@ def lifted_struct_loss(labels: Any, embeddings: tf.Tensor, margin: float = 1.0) 
     Returns:
       Half the mean over pairs of ``max(0, J) ** 2``.
     """
-    squares = _squared_distances(embeddings)
-    is_zero = tf.equal(squares, 0.0)  # the root has no gradient there
-    distances = tf.where(
-        is_zero, tf.zeros_like(squares), tf.sqrt(tf.where(is_zero, tf.ones_like(squares), squares))
-    )
+    lengths = distances(embeddings)
     same = _same_class(labels)
-    never = tf.fill(tf.shape(distances), tf.constant(-1e30, distances.dtype))
-    negatives = tf.reduce_logsumexp(
-        tf.where(same, never, margin - distances), axis=1, keepdims=True
-    )
+    never = tf.fill(tf.shape(lengths), tf.constant(-1e30, lengths.dtype))
+    negatives = tf.reduce_logsumexp(tf.where(same, never, margin - lengths), axis=1, keepdims=True)
     of_both = tf.reduce_logsumexp(
         tf.stack(
             [
-                negatives + tf.zeros_like(distances),
-                tf.transpose(negatives) + tf.zeros_like(distances),
+                negatives + tf.zeros_like(lengths),
+                tf.transpose(negatives) + tf.zeros_like(lengths),
             ]
         ),
         axis=0,
     )
     positives = tf.linalg.set_diag(
-        tf.cast(same, distances.dtype), tf.zeros_like(tf.linalg.diag_part(distances))
+        tf.cast(same, lengths.dtype), tf.zeros_like(tf.linalg.diag_part(lengths))
     )
-    losses = tf.square(tf.maximum(of_both + distances, 0.0)) * positives
+    losses = tf.square(tf.maximum(of_both + lengths, 0.0)) * positives
     return tf.math.divide_no_nan(
         tf.reduce_sum(losses) * 0.5, tf.reduce_sum(positives), name="liftedstruct_loss"
     )

@@ -266,7 +266,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Use tf.estimator.train_and_evaluate with TrainSpec and EvalSpec.": (
             "run_experiment"
         ),
-        "was a file. tf.contrib.learn has its functions, such as multi_class_head.": "head",
+        "was a file. Use the functions of tf.contrib.learn, such as multi_class_head.": "head",
         "is not supported. Write the layers with tf.layers or tf.contrib.layers.": """
             bidirectional_rnn get_rnn_model ops
         """,

@@ -110,6 +110,9 @@ WITHOUT_A_CASE = {
         distribute.TPUStrategy tpu.TPUInMemoryEvalHook tpu.export_estimator_savedmodel
         tpu.keras_to_tpu_model
     """,
+    "ends the process: tests/contrib/test_contrib_eager_util.py": """
+        eager.run
+    """,
     "not recorded yet": """
         learn.RunConfig learn.estimators.RunConfig
     """,

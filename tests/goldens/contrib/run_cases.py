@@ -19,10 +19,12 @@ __all__ = ["TABLES", "cases_of", "run"]
 
 TABLES = (
     "checkpoint",
+    "clustering",
     "data",
     "distributions",
     "eager",
     "estimators",
+    "execution_callbacks",
     "factorization",
     "framework",
     "image",
