@@ -24,6 +24,7 @@ TABLES = (
     "estimators",
     "factorization",
     "framework",
+    "graph_editor",
     "image",
     "layers",
     "layers_blocks",
