@@ -44,7 +44,7 @@ def interpolate_spline(
         points, values = tf.convert_to_tensor(train_points), tf.convert_to_tensor(train_values)
         queries = tf.convert_to_tensor(query_points)
         for what, each in (("input points (d)", points), ("output values (k)", values)):
-            if each.shape[-1] is None:
+            if each.shape.rank is None or each.shape.as_list()[-1] is None:
                 raise ValueError(f"The dimensionality of the {what} must be statically-inferrable.")
         count = tf.shape(points)[1]
         kernel = _phi(_distances(points, points), order)
@@ -54,7 +54,7 @@ def interpolate_spline(
         corner = tf.zeros_like(tf.matmul(linear, linear, transpose_a=True))
         left = tf.concat([kernel, tf.transpose(linear, [0, 2, 1])], 1)
         system = tf.concat([left, tf.concat([linear, corner], 1)], 2)
-        sizes = [tf.shape(points)[0], points.shape[-1] + 1, values.shape[-1]]
+        sizes = [tf.shape(points)[0], points.shape.as_list()[-1] + 1, values.shape.as_list()[-1]]
         targets = tf.concat([values, tf.zeros(sizes, points.dtype)], 1)
         solved = tf.linalg.solve(system, targets)
         curved = tf.matmul(_phi(_distances(queries, points), order), solved[:, :count])
