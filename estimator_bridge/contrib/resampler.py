@@ -83,7 +83,7 @@ def _check(images: tf.Tensor, points: tf.Tensor) -> None:
             f"warp should be at least a matrix, got shape {points.shape}. Wanted: "
             "[batch, ..., 2], the points (x, y).",
         )
-    if points.shape.rank is not None and points.shape[-1] not in (None, 2):
+    if points.shape.rank is not None and points.shape.as_list()[-1] not in (None, 2):
         raise tf.errors.UnimplementedError(
             None,
             None,

@@ -84,6 +84,26 @@ def _changes_of_operations() -> None:
         check(private.control_flow_context(graph) is None, "there is a context")
 
 
+@probe("replace_control_inputs", "loop_ends")
+def _edges() -> None:
+    with new_graph() as graph:
+        first, second = tf.constant(1.0), tf.constant(2.0)
+        private.replace_control_inputs(second.op, [first.op])
+        check(second.op.control_inputs == [first.op], "the awaited operation is not there")
+        private.replace_control_inputs(second.op, [])
+        check(not second.op.control_inputs, "the awaited operation stays")
+        v2 = v1.control_flow_v2_enabled()
+        v1.disable_control_flow_v2()
+        try:
+            v1.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)])
+        finally:
+            if v2:
+                v1.enable_control_flow_v2()
+        ((enters, exits),) = private.loop_ends(graph.get_operations())
+        check({op.type for op in enters} == {"Enter"}, f"a loop is entered by {enters}")
+        check({op.type for op in exits} == {"Exit"}, f"a loop is left by {exits}")
+
+
 @probe("loss_is_scaled", "last_loss_reduction")
 def _losses() -> None:
     with new_graph() as graph:

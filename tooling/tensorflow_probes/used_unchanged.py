@@ -29,6 +29,23 @@ def _session() -> None:
         check(isinstance(session, private.SessionInterface), "a Session is none")
 
 
+@probe("SavedModel")
+def _saved_model() -> None:
+    model = private.SavedModel()
+    model.meta_graphs.add().meta_info_def.tags.append("serve")
+    check(private.SavedModel.FromString(model.SerializeToString()) == model, "another message")
+
+
+@probe("StagingArea")
+def _staging_area() -> None:
+    with new_graph(), v1.Session() as session:
+        area = private.StagingArea([tf.float32])
+        put, size, taken = area.put([tf.constant(3.0)]), area.size(), area.get()
+        session.run(put)
+        check(session.run(size) == 1, "it counts otherwise")
+        check(session.run(taken) == [3.0], "another value comes out")
+
+
 @probe("PerReplica")
 def _per_replica() -> None:
     values = private.PerReplica([tf.constant(1), tf.constant(2)])

@@ -169,11 +169,11 @@ class GridRNNCell(RNNCell):
 
     def _project(self, inputs: Any, step: _Step) -> None:
         """Replaces the state of the input's dimensions by projections of the input."""
-        if inputs is None or not self._inputs or not inputs.shape.with_rank(2)[1]:
+        if inputs is None or not self._inputs or not inputs.shape.with_rank(2).as_list()[1]:
             return
         parts = tf.split(inputs, len(self._inputs), axis=1)
         has_memory = self._cell_state_size() > self._num_units
-        shape = [parts[0].shape[1], self._num_units]
+        shape = [parts[0].shape.as_list()[1], self._num_units]
         for dimension, part in zip(self._inputs, parts):
 
             def projected(kind: str, of: int = dimension, value: Any = part) -> Any:
@@ -193,9 +193,10 @@ class GridRNNCell(RNNCell):
             read = tf.concat([step.latest(each) for each in range(self._num_dims - 1)], 1)
         else:
             before = step.outputs_before[0]
-            rows = tf.shape(before)[0] if before.shape[0] is None else before.shape[0]
+            static = before.shape.as_list()[0]
+            rows = tf.shape(before)[0] if static is None else static
             read = tf.zeros([rows, 0], before.dtype)
-            read.set_shape([before.shape[0], 0])
+            read.set_shape([static, 0])
         for dimension in dimensions:
             is_layer = dimension in self._layers
             kind = "non_recurrent" if is_layer else "recurrent"

@@ -59,10 +59,10 @@ def _check_sizes(t: tf.Tensor, steps: tf.Tensor) -> None:
     for name, each in (("t", t), ("dt", steps)):
         if len(each.shape.as_list()) > 1:
             raise ValueError(f"{name} must be a 1D tensor. Got the shape {each.shape}.")
-    if t.shape[0] is not None and steps.shape[0] is not None and t.shape[0] != steps.shape[0] + 1:
+    times, sizes = t.shape.as_list()[0], steps.shape.as_list()[0]
+    if times is not None and sizes is not None and times != sizes + 1:
         raise ValueError(
-            "t and dt have incompatible lengths, must be N and N-1. Got "
-            f"{t.shape[0]} and {steps.shape[0]}."
+            f"t and dt have incompatible lengths, must be N and N-1. Got {times} and {sizes}."
         )
 
 

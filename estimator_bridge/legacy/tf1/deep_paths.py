@@ -13,8 +13,8 @@ _MODULES = {
     "cluster_resolver.python.training": """
         cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver
         tfconfig_cluster_resolver tpu_cluster_resolver
-    "copy_graph.python.util": "copy_elements",
     """,
+    "copy_graph.python.util": "copy_elements",
     "crf.python.ops": "crf",
     "cudnn_rnn.python.layers": "cudnn_rnn",
     "cudnn_rnn.python.ops": "cudnn_rnn_ops",
@@ -86,8 +86,8 @@ _MODULES = {
     "optimizer_v2": """
         adadelta adagrad adam gradient_descent momentum optimizer_v2 optimizer_v2_symbols
         rmsprop
-    "periodic_resample.python.ops": "periodic_resample_op",
     """,
+    "periodic_resample.python.ops": "periodic_resample_op",
     "predictor": """
         contrib_estimator_predictor core_estimator_predictor predictor predictor_factories
         saved_model_predictor

@@ -92,6 +92,10 @@ DIFFERENT = {
     "the original's state does not fit the next step": """
         rnn.Conv2DLSTMCell: skip
     """,
+    "an operation that reads both tensors of a pair exchanges them, and reads none twice": """
+        graph_editor.swap_outputs
+        graph_editor.swap_ts
+    """,
     "the original clips a row once for each time it was read": """
         opt.VariableClippingOptimizer: sparse
     """,
@@ -112,6 +116,16 @@ WITHOUT_A_CASE = {
     """,
     "ends the process: tests/contrib/test_contrib_eager_util.py": """
         eager.run
+    """,
+    "used by the cases of graph_editor.Transformer and deprecated.scalar_summary": """
+        graph_editor.TransformerInfo deprecated.audio_summary deprecated.histogram_summary
+        deprecated.image_summary deprecated.merge_all_summaries deprecated.merge_summary
+        mixed_precision.LossScaleManager
+    """,
+    "in tests/contrib/test_contrib_small_namespaces.py: not in the namespace of 1.15.5, or for "
+    "eager execution": """
+        eager.Saver eager.get_optimizer_variables nccl.all_max nccl.all_min nccl.all_prod
+        nccl.all_sum nccl.reduce_sum
     """,
     "not recorded yet": """
         learn.RunConfig learn.estimators.RunConfig

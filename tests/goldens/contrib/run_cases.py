@@ -27,6 +27,7 @@ TABLES = (
     "execution_callbacks",
     "factorization",
     "framework",
+    "graph_editor",
     "image",
     "image_warps",
     "initializers",
