@@ -19,6 +19,7 @@ from estimator_bridge.tensorflow_private.columns import (
     sequence_of,
     shared_table_name,
 )
+from estimator_bridge.tensorflow_private.conversion import leave_unconverted
 from estimator_bridge.tensorflow_private.cores import (
     ExtendedOnCores,
     OnCores,
@@ -239,6 +240,7 @@ __all__ = [
     "keras_seed_source",
     "last_loss_reduction",
     "last_meta_graph",
+    "leave_unconverted",
     "listeners_of",
     "logged_calls",
     "lookup_ops",

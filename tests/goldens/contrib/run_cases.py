@@ -6,6 +6,7 @@ Runs under TensorFlow 1.15.5 with Python 3.7, where it records the goldens, and 
 `estimator-bridge run --tf1`, for the comparison. FOLDER gets a JSON file for each namespace.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -91,6 +92,8 @@ def _text(content):
 
 
 if __name__ == "__main__":
+    gc.freeze()  # scanning TensorFlow's own objects again and again costs much of the time
+    gc.set_threshold(20000, 20, 20)
     warnings.simplefilter("ignore")
     tf.logging.set_verbosity(tf.logging.ERROR)
     run(sys.argv[1], sys.argv[2:] or TABLES)
