@@ -46,7 +46,11 @@ class Group:
     def __init__(self, name=""):
         others = tuple(start for starts in _STARTS.values() for start in starts)
         starts = _STARTS.get(name, others)
-        self.tables = [each for each in RECORDED if each.startswith(starts) == bool(name)]
+        self.tables = [
+            each
+            for each in RECORDED
+            if each.startswith(starts) == bool(name) and each != "absent"  # recorded only
+        ]
         self.cases, self.signatures = (
             sorted(row for each in self.tables for row in RECORDED[each][part])
             for part in ("cases", "signatures")

@@ -1,4 +1,4 @@
-"""tf.contrib.seq2seq and legacy_seq2seq beside TensorFlow 1.15.5: each case gives what was recorded there."""
+"""tf.contrib.seq2seq and legacy_seq2seq beside TensorFlow 1.15.5's recorded results."""
 
 import pytest
 from golden_tables import Group, arguments, check_case

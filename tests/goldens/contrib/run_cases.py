@@ -19,6 +19,7 @@ from goldens.contrib.observe import Case, observe, signature
 __all__ = ["TABLES", "cases_of", "run"]
 
 TABLES = (
+    "absent",
     "checkpoint",
     "data",
     "eager",
@@ -32,6 +33,8 @@ TABLES = (
     "layers_numbers",
     "learn",
     "learn_canned",
+    "learn_inputs",
+    "learn_training",
     "learn_values",
     "legacy_seq2seq",
     "losses",
@@ -40,6 +43,7 @@ TABLES = (
     "rest",
     "rnn",
     "seq2seq",
+    "states_and_mixtures",
     "training",
 )
 
