@@ -96,6 +96,9 @@ DIFFERENT = {
     "refused: no TensorFlow 2 reads what it wrote": """
         learn.monitors.ExportMonitor
     """,
+    "one graph for any device, where the original wrote a second one for TPUs": """
+        tpu.export_estimator_savedmodel
+    """,
     "the original clips a row once for each time it was read": """
         opt.VariableClippingOptimizer: sparse
     """,
@@ -111,6 +114,6 @@ WITHOUT_A_CASE = {
         predictor.Predictor tpu.ExportSavedModelApiVersion tpu.TPUInMemoryEvalHook
     """,
     "1.15.5 needs a TPU for them: tests/legacy/contrib runs them on emulated cores": """
-        distribute.TPUStrategy tpu.export_estimator_savedmodel tpu.keras_to_tpu_model
+        distribute.TPUStrategy tpu.keras_to_tpu_model
     """,
 }

@@ -310,7 +310,7 @@ CASES = {
         outcome=_files,
     ),
     "learn.monitors.CheckpointSaver: both": lambda: monitors.CheckpointSaver(
-        "x", save_secs=1, save_steps=1
+        tempfile.mkdtemp(), save_secs=1, save_steps=1
     ),
     "learn.monitors.ExportMonitor": lambda: type(monitors.ExportMonitor(1, "x")).__name__,
     "learn.monitors.GraphDump": _watched(lambda folder: monitors.GraphDump(), outcome=_dumped),
