@@ -10,9 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from goldens.contrib.differences import ACCIDENTAL, DIFFERENT
+from goldens.contrib.differences import ACCIDENTAL, DIFFERENT, OTHER_ARGUMENTS
 
-__all__ = ["CASES", "REASONS", "SIGNATURES", "TESTS", "Group", "arguments", "check_case"]
+__all__ = ["CASES", "REASONS", "SIGNATURES", "TESTS", "Group", "check_arguments", "check_case"]
 
 TESTS = Path(__file__).parents[1]
 RECORDED = {
@@ -124,8 +124,8 @@ def check_case(seen, name):
         assert not found, seen["cases"][name].get("text")
 
 
-def arguments(seen, name):
-    """Returns the parameters of a callable, here and in the original, as two comparable lists."""
+def check_arguments(seen, name):
+    """Asserts that a callable has the original's parameters, or differs as differences.py lists."""
 
     def plain(row):
         """Names of starred parameters say nothing, and a class may be a function here."""
@@ -133,7 +133,11 @@ def arguments(seen, name):
 
     named, ours = plain(SIGNATURES[name]), plain(seen["signatures"][name])
     objects = [each.endswith("=an object") for each in named]  # such a default says nothing
-    return tuple(
+    here, there = (
         [each.partition("=")[0] if is_object else each for each, is_object in zip(row, objects)]
         for row in (ours, named)
     )
+    if any(name in names.split() for names in OTHER_ARGUMENTS.values()):
+        assert here != there, "does not differ: take it out of OTHER_ARGUMENTS"
+    else:
+        assert here == there

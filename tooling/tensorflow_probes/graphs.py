@@ -54,7 +54,9 @@ def _unconverted() -> None:
     private.leave_unconverted("tooling.tensorflow_probes")
     seen = []
 
-    class Watched(v1.layers.Layer):
+    layer: Any = v1.layers.Layer
+
+    class Watched(layer):
         def call(self, inputs: Any) -> Any:
             seen.append(sys._getframe(0).f_code.co_filename)
             return inputs
