@@ -127,6 +127,10 @@ def configure_colab_session(session: Any) -> None:
         configure_gcs(session, json.load(file))
 
 
+class _WrongKind(TypeError, ValueError):
+    """Raised as a ValueError by the original's hook, and as a TypeError by its function."""
+
+
 def _checked_credentials(credentials: Any) -> str:
     if isinstance(credentials, str):
         try:
@@ -136,7 +140,7 @@ def _checked_credentials(credentials: Any) -> str:
     elif isinstance(credentials, dict):
         found = credentials
     else:
-        raise ValueError(
+        raise _WrongKind(
             f"credentials is of an unknown type: {type(credentials).__name__}. Pass the JSON as "
             "text or as a dict."
         )

@@ -19,7 +19,6 @@ from estimator_bridge.tensorflow_private.columns import (
     sequence_of,
     shared_table_name,
 )
-from estimator_bridge.tensorflow_private.contrib_names import (
     BoundedTensorSpec,
     EagerVariableStore,
     RecordInput,
@@ -32,6 +31,8 @@ from estimator_bridge.tensorflow_private.contrib_names import (
     test_modes,
     v1_initializers,
 )
+from estimator_bridge.tensorflow_private.contrib_names import (
+from estimator_bridge.tensorflow_private.conversion import leave_unconverted
 from estimator_bridge.tensorflow_private.cores import (
     ExtendedOnCores,
     OnCores,
@@ -265,6 +266,7 @@ __all__ = [
     "keras_seed_source",
     "last_loss_reduction",
     "last_meta_graph",
+    "leave_unconverted",
     "listeners_of",
     "load_and_remap_matrix_initializer",
     "load_embedding_initializer",

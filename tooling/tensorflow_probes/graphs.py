@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,23 @@ def _constants() -> None:
         tf.constant(array, shape=[2, 1])
     types = graph_types(graph)
     check(types == ["Placeholder"] * 2 + ["Const"] * 3, f"{types}")
+
+
+@probe("leave_unconverted")
+def _unconverted() -> None:
+    private.leave_unconverted("tooling.tensorflow_probes")
+    seen = []
+
+    layer: Any = v1.layers.Layer
+
+    class Watched(layer):
+        def call(self, inputs: Any) -> Any:
+            seen.append(sys._getframe(0).f_code.co_filename)
+            return inputs
+
+    with new_graph():
+        Watched()(tf.zeros([1]))
+    check(seen == [__file__], f"converted: {seen}")
 
 
 @probe("import_below_control_edges")

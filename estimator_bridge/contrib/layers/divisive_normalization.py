@@ -12,9 +12,11 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.layers.own_gradient import with_own_gradient
+from estimator_bridge.tensorflow_private import leave_unconverted
 
 __all__ = ["GDN", "gdn"]
 
+leave_unconverted("estimator_bridge.contrib")
 _Layer: Any = tf.compat.v1.layers.Layer
 
 

@@ -7,9 +7,12 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.tensorflow_private import leave_unconverted
+
 __all__ = ["LSTMStateTuple", "Layer", "LayerRNNCell", "RNNCell", "check_cell", "linear", "zeros"]
 
 v1 = tf.compat.v1
+leave_unconverted("estimator_bridge.contrib")
 
 RNNCell: Any = v1.nn.rnn_cell.RNNCell
 Layer: Any = v1.layers.Layer

@@ -4,7 +4,7 @@ Each reason is in docs/differences.md. A case that is listed here and does not d
 test, so that the list stays true.
 """
 
-__all__ = ["ACCIDENTAL", "DIFFERENT", "WITHOUT_A_CASE"]
+__all__ = ["ACCIDENTAL", "DIFFERENT", "OTHER_ARGUMENTS", "WITHOUT_A_CASE"]
 
 # The last part of names that TensorFlow gives to arithmetic, which no program looks up. They depend
 # on how a formula is written.
@@ -96,23 +96,43 @@ DIFFERENT = {
         graph_editor.swap_outputs
         graph_editor.swap_ts
     """,
+    "a tf.data pipeline, where the original had a queue": """
+        learn.generator_input_fn
+        learn.generator_input_fn: target
+    """,
+    "values are kept by names of tensors": """
+        learn.monitors.GraphDump
+    """,
+    "refused: no TensorFlow 2 reads what it wrote": """
+        learn.monitors.ExportMonitor
+    """,
+    "one graph for any device, where the original wrote a second one for TPUs": """
+        tpu.export_estimator_savedmodel
+    """,
     "the original clips a row once for each time it was read": """
         opt.VariableClippingOptimizer: sparse
     """,
 }
 
-# By reason: names without a case.
+# By reason: callables with other arguments than in 1.15.5.
+OTHER_ARGUMENTS = {
+    "made by the library, or derived from private methods, and not by programs": """
+        learn.BaseEstimator training.NextQueuedSequenceBatch
+    """,
+    "refused, whatever the arguments are": "learn.monitors.ExportMonitor",
+}
+
+# By reason: names without a case. The table "absent" has what 1.15.5 says of each.
 WITHOUT_A_CASE = {
     "not in the namespace of 1.15.5: from other releases of TensorFlow 1": """
         data.Dataset data.FixedLengthRecordDataset data.Iterator data.TFRecordDataset
         data.TextLineDataset framework.arg_scope_func_key gan.GANLoss gan.GANModel gan.GANTrainOps
         gan.gan_loss gan.gan_model gan.gan_train_ops layers.poincare_normalize layers.pool
-        layers.scale_gradient layers.summarize_biases layers.summarize_variables
-        layers.summarize_weights predictor.Predictor tpu.ExportSavedModelApiVersion
+        layers.summarize_biases layers.summarize_variables layers.summarize_weights
+        predictor.Predictor tpu.ExportSavedModelApiVersion tpu.TPUInMemoryEvalHook
     """,
     "1.15.5 needs a TPU for them: tests/legacy/contrib runs them on emulated cores": """
-        distribute.TPUStrategy tpu.TPUInMemoryEvalHook tpu.export_estimator_savedmodel
-        tpu.keras_to_tpu_model
+        distribute.TPUStrategy tpu.keras_to_tpu_model
     """,
     "ends the process: tests/contrib/test_contrib_eager_util.py": """
         eager.run
@@ -126,40 +146,5 @@ WITHOUT_A_CASE = {
     "eager execution": """
         eager.Saver eager.get_optimizer_variables nccl.all_max nccl.all_min nccl.all_prod
         nccl.all_sum nccl.reduce_sum
-    """,
-    "not recorded yet": """
-        learn.RunConfig learn.estimators.RunConfig
-    """,
-    "reads environment variables, for which 1.15.5 had operations": """
-        cloud.BlockCacheParams cloud.ConfigureGcsHook cloud.configure_colab_session
-        cloud.configure_gcs
-    """,
-    "in tests/contrib/test_contrib_sequence_states.py and tests/legacy/contrib, and held by the "
-    "tests of 1.15 in docs/conformance.md": """
-        training.batch_sequences_with_states training.NextQueuedSequenceBatch
-        training.SequenceQueueingStateSaver factorization.GmmAlgorithm factorization.gmm
-        learn.load_boston learn.load_dataset learn.BaseEstimator learn.Evaluable learn.SKCompat
-        learn.Trainable learn.Experiment learn.ExportStrategy learn.Head learn.estimators.Head
-        learn.make_export_strategy
-        learn.extract_pandas_data learn.extract_pandas_labels learn.extract_pandas_matrix
-        learn.generator_input_fn learn.numpy_input_fn learn.pandas_input_fn learn.KMeansClustering
-        learn.CheckpointSaver learn.StepCounter learn.SummarySaver learn.RunHookAdapterForMonitors
-        learn.CaptureVariable learn.GraphDump learn.LoggingTrainable learn.NanLoss
-        learn.NanLossDuringTrainingError learn.PrintTensor learn.ExportMonitor
-        learn.queue_parsed_features learn.read_batch_examples learn.read_batch_record_features
-        learn.read_keyed_batch_examples learn.read_keyed_batch_features learn.datasets.load_boston
-        learn.datasets.load_dataset learn.estimators.BaseEstimator learn.estimators.SKCompat
-        learn.estimators.MetricKey learn.estimators.KMeansClustering learn.io.extract_pandas_data
-        learn.io.extract_pandas_labels learn.io.extract_pandas_matrix learn.io.generator_input_fn
-        learn.io.numpy_input_fn learn.io.pandas_input_fn learn.io.queue_parsed_features
-        learn.io.read_batch_examples learn.io.read_batch_record_features
-        learn.io.read_keyed_batch_examples learn.io.read_keyed_batch_features
-        learn.learn_runner.run learn.learn_runner.tune learn.monitors.CheckpointSaver
-        learn.monitors.StepCounter learn.monitors.SummarySaver
-        learn.monitors.RunHookAdapterForMonitors learn.monitors.CaptureVariable
-        learn.monitors.GraphDump learn.monitors.LoggingTrainable learn.monitors.NanLoss
-        learn.monitors.NanLossDuringTrainingError learn.monitors.PrintTensor
-        learn.monitors.ExportMonitor learn.utils.make_export_strategy
-        learn.utils.make_parsing_export_strategy
     """,
 }

@@ -86,8 +86,7 @@ def _observe_graph(graph, case, made):
     trained = tf.trainable_variables()
     gradients = _gradients(graph, made, trained) if case.has_gradients else {}
     summaries = tf.summary.merge_all()
-    patience = tf.ConfigProto(operation_timeout_in_ms=5000)  # a queue that nobody fills
-    with tf.Session(graph=graph, config=patience) as session:
+    with tf.Session(graph=graph, config=_config()) as session:
         feeds = _fixed_draws(graph, session)
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer()], feeds)
         session.run(tf.tables_initializer())
@@ -103,12 +102,7 @@ def _observe_graph(graph, case, made):
                 "trained": sorted(each.op.name for each in trained),
             }
         )
-        for each in trained:  # so that zeros hide nothing
-            if each.dtype.base_dtype.is_floating:
-                random = np.random.RandomState(zlib.crc32(each.op.name.encode()) % 2**31)
-                shape = starts[each.op.name].shape
-                value = np.asarray(starts[each.op.name] + 0.1 * random.normal(size=shape))
-                each.load(value.astype(each.dtype.base_dtype.as_numpy_dtype), session)
+        _perturb(trained, starts, session)
         threads = tf.train.start_queue_runners(session) if case.queues else []
         values, after_each = [], isinstance(made, Steps)
         for part in made if after_each else [made]:
@@ -125,6 +119,27 @@ def _observe_graph(graph, case, made):
             seen["ends"] = {name: _number(value) for name, value in sorted(ends.items())}
         del threads
     return seen
+
+
+def _config():
+    """Returns a session's settings: a case's few runs are over before optimizing a graph pays."""
+    config = tf.ConfigProto(operation_timeout_in_ms=5000)  # a queue that nobody fills
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    config.graph_options.optimizer_options.opt_level = -1
+    return config
+
+
+def _perturb(trained, starts, session):
+    """Adds noise to the trained variables, in one run, so that zeros hide nothing."""
+    values = {}
+    for each in trained:
+        if each.dtype.base_dtype.is_floating:
+            random = np.random.RandomState(zlib.crc32(each.op.name.encode()) % 2**31)
+            start = starts[each.op.name]
+            value = np.asarray(start + 0.1 * random.normal(size=start.shape))
+            values[each] = value.astype(each.dtype.base_dtype.as_numpy_dtype)
+    feeds = {each.initializer.inputs[1]: value for each, value in values.items()}
+    session.run([each.initializer for each in values], feeds)
 
 
 def _kinds(error):
@@ -218,8 +233,10 @@ def _fixed_draws(graph, session):
         if op.type in _RANDOM and graph.is_feedable(op.outputs[0]):
             if op._get_control_flow_context() is not None:
                 continue
+            known = tf.contrib.util.constant_value(op.inputs[0])
             try:
-                shape = [int(size) for size in session.run(op.inputs[0])]
+                sizes = session.run(op.inputs[0]) if known is None else known
+                shape = [int(size) for size in sizes]
             except tf.errors.OpError:
                 continue
             random = np.random.RandomState(len(shape) + int(np.prod(shape)) % 1000)

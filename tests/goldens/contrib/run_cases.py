@@ -6,6 +6,7 @@ Runs under TensorFlow 1.15.5 with Python 3.7, where it records the goldens, and 
 `estimator-bridge run --tf1`, for the comparison. FOLDER gets a JSON file for each namespace.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -18,6 +19,7 @@ from goldens.contrib.observe import Case, observe, signature
 __all__ = ["TABLES", "cases_of", "run"]
 
 TABLES = (
+    "absent",
     "checkpoint",
     "clustering",
     "data",
@@ -37,6 +39,8 @@ TABLES = (
     "layers_numbers",
     "learn",
     "learn_canned",
+    "learn_inputs",
+    "learn_training",
     "learn_values",
     "legacy_seq2seq",
     "losses",
@@ -46,6 +50,7 @@ TABLES = (
     "rnn",
     "seq2seq",
     "small_namespaces",
+    "states_and_mixtures",
     "tag_models",
     "training",
 )
@@ -99,6 +104,8 @@ def _text(content):
 
 
 if __name__ == "__main__":
+    gc.freeze()  # scanning TensorFlow's own objects again and again costs much of the time
+    gc.set_threshold(20000, 20, 20)
     warnings.simplefilter("ignore")
     tf.logging.set_verbosity(tf.logging.ERROR)
     run(sys.argv[1], sys.argv[2:] or TABLES)

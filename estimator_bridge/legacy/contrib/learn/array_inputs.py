@@ -85,7 +85,7 @@ def array_input_fn(
     Args:
       x: features: an array [examples, ...], a pandas object, or a dict of arrays. A vector becomes
         a column [examples, 1].
-      y: labels, or None.
+      y: labels, or None. A column [examples, 1] becomes a vector.
       batch_size: the number of examples of a batch; None for all.
       is_shuffled: whether each epoch has another order, the original's.
       epochs: the number of epochs, or None for no end.
@@ -135,4 +135,6 @@ def _array(values: Any, as_column: bool) -> Any:
             "tf.data.Dataset.from_generator(...)."
         )
     array = np.asarray(values)
-    return array.reshape(-1, 1) if as_column and array.ndim == 1 else array
+    if as_column:
+        return array.reshape(-1, 1) if array.ndim == 1 else array
+    return array[:, 0] if array.ndim > 1 and array.shape[1] == 1 else array

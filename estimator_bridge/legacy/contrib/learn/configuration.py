@@ -109,6 +109,15 @@ class RunConfig(_RunConfig):
         self._tf_config = _session_config(num_cores, log_device_placement, gpu_memory_fraction)
 
     @property
+    def environment(self) -> str:
+        """TF_CONFIG's "environment": "local" by default."""
+        return self._environment
+
+    def get_task_id(self) -> int:
+        """Returns the number of this process among those of its type: 0 outside a cluster."""
+        return self.task_id or 0
+
+    @property
     def tf_config(self) -> tf.compat.v1.ConfigProto:
         """The session options of num_cores, log_device_placement and gpu_memory_fraction."""
         return self._tf_config
@@ -129,6 +138,7 @@ class RunConfig(_RunConfig):
         )
 
     def _find_place(self, tf_config: Mapping[str, Any]) -> Cluster:
+        self._environment = str(tf_config.get("environment", "local"))
         return learn_place(tf_config, *self._masters)
 
 

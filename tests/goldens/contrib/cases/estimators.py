@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 from goldens.contrib.cases.inputs import array
 from goldens.contrib.observe import Case, Steps
+from tensorflow.core.protobuf import saved_model_pb2
 
 contrib = tf.contrib.estimator
 distribute = tf.contrib.distribute
@@ -155,6 +156,47 @@ def assigned(computation_shape, count):
     return made.num_cores_per_replica, made.num_replicas
 
 
+def _model_of_cores(features, labels, mode, params):
+    del labels, params
+    weight = tf.get_variable("w", [], initializer=tf.zeros_initializer())
+    outputs = features["x"] * weight
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tpu.TPUEstimatorSpec(mode, {"y": outputs})
+    loss = tf.reduce_mean(tf.square(outputs - 1.0))
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tpu.TPUEstimatorSpec(mode, {"y": outputs}, loss, train_op)
+
+
+def _rows_of_cores(params):
+    rows = {"x": np.zeros([16, 1], np.float32)}
+    return (
+        tf.data.Dataset.from_tensor_slices((rows, rows["x"]))
+        .repeat()
+        .batch(params["batch_size"], drop_remainder=True)
+    )
+
+
+def _exported_for_cores():
+    estimator = tpu.TPUEstimator(
+        _model_of_cores,
+        config=tpu.RunConfig(model_dir=tempfile.mkdtemp()),
+        train_batch_size=8,
+        use_tpu=False,
+    )
+    estimator.train(_rows_of_cores, steps=1)
+
+    def given():
+        inputs = {"x": tf.placeholder(tf.float32, [None, 1])}
+        return tf.estimator.export.ServingInputReceiver(inputs, inputs)
+
+    path = tpu.export_estimator_savedmodel(estimator, tempfile.mkdtemp(), given)
+    with open(os.path.join(tf.compat.as_str(path), "saved_model.pb"), "rb") as file:
+        found = saved_model_pb2.SavedModel.FromString(file.read())
+    graphs = sorted(found.meta_graphs, key=lambda each: sorted(each.meta_info_def.tags))
+    return [[sorted(each.meta_info_def.tags), sorted(each.signature_def)] for each in graphs]
+
+
 CASES = {
     "cluster_resolver.TPUClusterResolver": plain(
         lambda: tf.contrib.cluster_resolver.TPUClusterResolver("grpc://10.0.0.1:8470").master()
@@ -193,5 +235,6 @@ CASES = {
     "predictor.from_saved_model: unknown": plain(
         lambda: predictor.from_saved_model(saved())({"z": X})
     ),
+    "tpu.export_estimator_savedmodel": plain(_exported_for_cores),
     "tpu.device_assignment": plain(lambda: assigned(None, 8)),
 }

@@ -83,6 +83,7 @@ def measured(name):
 
 
 CASES = {
+    "layers.scale_gradient": lambda: tf.identity(layers.scale_gradient(x(2, 3), 0.5)),
     "layers.RevBlock": back_and_forth,
     "layers.GDN": lambda: layers.GDN(beta_min=0.5, gamma_init=0.3, name="own")(x(2, 3, 4)),
     "layers.gdn": divided(2, 3, 4),

@@ -166,10 +166,9 @@ def _trained(make, labels, classes=0, **more):
 
     def build():
         input_fn = _input_fn(labels)
-        before = make(tempfile.mkdtemp()).fit(input_fn=input_fn, steps=1)
         folder = tempfile.mkdtemp()
-        _fixed(tf.train.latest_checkpoint(before.model_dir), folder)
-        estimator = make(folder)
+        estimator = make(folder).fit(input_fn=input_fn, steps=1)
+        _fixed(tf.train.latest_checkpoint(folder), folder)
         estimator.fit(input_fn=input_fn, steps=3)
         found = estimator.evaluate(input_fn=input_fn, steps=1)
         seen = {
