@@ -19,6 +19,7 @@ from estimator_bridge.tensorflow_private.columns import (
     sequence_of,
     shared_table_name,
 )
+from estimator_bridge.tensorflow_private.contrib_names import (
     BoundedTensorSpec,
     EagerVariableStore,
     RecordInput,
@@ -31,7 +32,6 @@ from estimator_bridge.tensorflow_private.columns import (
     test_modes,
     v1_initializers,
 )
-from estimator_bridge.tensorflow_private.contrib_names import (
 from estimator_bridge.tensorflow_private.conversion import leave_unconverted
 from estimator_bridge.tensorflow_private.cores import (
     ExtendedOnCores,

@@ -12,7 +12,16 @@ from pathlib import Path
 
 from goldens.contrib.differences import ACCIDENTAL, DIFFERENT, OTHER_ARGUMENTS
 
-__all__ = ["CASES", "REASONS", "SIGNATURES", "TESTS", "Group", "check_arguments", "check_case"]
+__all__ = [
+    "CASES",
+    "REASONS",
+    "RECORDED",
+    "SIGNATURES",
+    "TESTS",
+    "Group",
+    "check_arguments",
+    "check_case",
+]
 
 TESTS = Path(__file__).parents[1]
 RECORDED = {

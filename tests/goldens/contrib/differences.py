@@ -4,7 +4,13 @@ Each reason is in docs/differences.md. A case that is listed here and does not d
 test, so that the list stays true.
 """
 
-__all__ = ["ACCIDENTAL", "DIFFERENT", "OTHER_ARGUMENTS", "WITHOUT_A_CASE"]
+__all__ = [
+    "ACCIDENTAL",
+    "COMPARED_ELSEWHERE",
+    "DIFFERENT",
+    "OTHER_ARGUMENTS",
+    "WITHOUT_A_CASE",
+]
 
 # The last part of names that TensorFlow gives to arithmetic, which no program looks up. They depend
 # on how a formula is written.
@@ -54,8 +60,6 @@ DIFFERENT = {
         rnn.LSTMBlockCell: peephole
         data.dense_to_sparse_batch
         seq2seq.gather_tree
-        image.connected_components
-        image.connected_components: texts
         nn.sampled_sparse_softmax_loss
         nn.sampled_sparse_softmax_loss: hits
     """,
@@ -129,22 +133,23 @@ WITHOUT_A_CASE = {
         data.TextLineDataset framework.arg_scope_func_key gan.GANLoss gan.GANModel gan.GANTrainOps
         gan.gan_loss gan.gan_model gan.gan_train_ops layers.poincare_normalize layers.pool
         layers.summarize_biases layers.summarize_variables layers.summarize_weights
-        predictor.Predictor tpu.ExportSavedModelApiVersion tpu.TPUInMemoryEvalHook
+        nccl.all_max nccl.all_min nccl.all_prod nccl.all_sum nccl.reduce_sum predictor.Predictor
+        tpu.ExportSavedModelApiVersion tpu.TPUInMemoryEvalHook
     """,
     "1.15.5 needs a TPU for them: tests/legacy/contrib runs them on emulated cores": """
         distribute.TPUStrategy tpu.keras_to_tpu_model
     """,
-    "ends the process: tests/contrib/test_contrib_eager_util.py": """
-        eager.run
-    """,
-    "used by the cases of graph_editor.Transformer and deprecated.scalar_summary": """
+}
+
+# By where else they are compared: names without a case of their own.
+COMPARED_ELSEWHERE = {
+    "it ends the process: tests/contrib/test_contrib_eager_util.py": "eager.run",
+    "the cases of graph_editor.Transformer, deprecated.scalar_summary and the two managers": """
         graph_editor.TransformerInfo deprecated.audio_summary deprecated.histogram_summary
         deprecated.image_summary deprecated.merge_all_summaries deprecated.merge_summary
         mixed_precision.LossScaleManager
     """,
-    "in tests/contrib/test_contrib_small_namespaces.py: not in the namespace of 1.15.5, or for "
-    "eager execution": """
-        eager.Saver eager.get_optimizer_variables nccl.all_max nccl.all_min nccl.all_prod
-        nccl.all_sum nccl.reduce_sum
+    "they are for eager execution: tests/contrib/test_contrib_small_namespaces.py": """
+        eager.Saver eager.get_optimizer_variables
     """,
 }

@@ -127,16 +127,16 @@ def spline(order, **options):
 
 CASES.update(
     {
-        "image.dense_image_warp": lambda: image.dense_image_warp(
+        "image.dense_image_warp: two images": lambda: image.dense_image_warp(
             images(2, 4, 5, 3), tf.constant(2 * array(2, 4, 5, 2), name="input_1")
         ),
-        "image.dense_image_warp: rank": lambda: image.dense_image_warp(
+        "image.dense_image_warp: no channels": lambda: image.dense_image_warp(
             images(2, 4, 5), tf.constant(array(2, 4, 5, 2))
         ),
         "image.dense_image_warp: small": lambda: image.dense_image_warp(
             images(2, 1, 5, 1), tf.constant(array(2, 1, 5, 2))
         ),
-        "image.sparse_image_warp": warped(),
+        "image.sparse_image_warp: three points": warped(),
         "image.sparse_image_warp: boundary": warped(
             num_boundary_points=2, regularization_weight=0.1, interpolation_order=1
         ),
@@ -151,13 +151,13 @@ CASES.update(
         "image.bipartite_match: more columns": lambda: image.bipartite_match(
             tf.transpose(tf.constant(MATRIX)), 3
         ),
-        "image.connected_components": lambda: image.connected_components(PARTS),
+        "image.connected_components: integers": lambda: image.connected_components(PARTS),
         "image.connected_components: booleans": lambda: image.connected_components(
             [[[True, False], [False, True]], [[True, True], [True, False]]]
         ),
         "image.connected_components: texts": lambda: image.connected_components(
             [["a", "", "a"], ["a", "b", "a"], ["a", "a", "a"]]
         ),
-        "image.connected_components: rank": lambda: image.connected_components([1, 0]),
+        "image.connected_components: a vector": lambda: image.connected_components([1, 0]),
     }
 )

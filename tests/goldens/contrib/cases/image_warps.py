@@ -66,10 +66,12 @@ CASES = {
     ),
     "image.sparse_image_warp": sparse,
     "image.sparse_image_warp: border": lambda: sparse(num_boundary_points=1),
-    "image.sparse_image_warp: edges": lambda: sparse(
-        num_boundary_points=3, interpolation_order=1, regularization_weight=0.1
+    # Its gradients are those of a system whose rounding errors are large.
+    "image.sparse_image_warp: edges": Case(
+        lambda: sparse(num_boundary_points=3, interpolation_order=3, regularization_weight=0.1),
+        has_gradients=False,
     ),
-    "image.interpolate_spline: 1": lambda: spline(1),
+    "image.interpolate_spline: 1": lambda: spline(1, dtype=tf.float64),
     "image.interpolate_spline: 2": lambda: spline(2),
     "image.interpolate_spline: 3": lambda: spline(3, dtype=tf.float64),
     "image.interpolate_spline: 4": lambda: spline(4, dtype=tf.float64),
