@@ -14,6 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.data.absent_components import AbsentComponents
 from estimator_bridge.data.batch_input import BatchInput, placeholders
 from estimator_bridge.data.input_parts import DividedDatasets, Division
 from estimator_bridge.data.lifted_inputs import dataset_of_tensors, lifted_dataset
@@ -75,14 +76,26 @@ class GraphInput(BatchInput):
 
     def __init__(self, graph: tf.Graph, result: Any):
         self._known_division: Division | None = None
-        self._dataset = result if isinstance(result, tf.data.Dataset) else None
+        self._dataset: Any = None
+        self._absent: AbsentComponents | None = None
         self._returned: ReturnedTensors | None = None
-        if self._dataset is None:
+        if isinstance(result, tf.data.Dataset):
+            check_length(result.element_spec)
+            self._absent = AbsentComponents(result)
+            self._dataset = self._absent.dataset
+            super().__init__(graph, self._dataset.element_spec)
+        else:
             self._returned = ReturnedTensors(result)
             super().__init__(graph, self._returned.spec)
-        else:
-            check_length(self._dataset.element_spec)
-            super().__init__(graph, self._dataset.element_spec)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether batches lack the None that model_fn gets; see ``unpacked``."""
+        return self._absent is not None and self._absent.is_packed
+
+    def unpacked(self, batch: Any) -> Any:
+        """Returns the argument of model_fn, given the tensors of a batch or of a replica's part."""
+        return self._absent.restored(batch) if self._absent and self.is_packed else batch
 
     @property
     def is_eager(self) -> bool:
