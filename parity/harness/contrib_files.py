@@ -22,6 +22,7 @@ NAMESPACES = (
     "framework",
     "layers",
     "learn",
+    "linear_optimizer",
     "lookup",
     "losses",
     "metrics",

@@ -56,12 +56,14 @@ _MODULES = {
     "learn.python.learn.datasets": "base mnist synthetic text_datasets",
     "learn.python.learn.estimators": """
         constants dnn dnn_linear_combined estimator head kmeans linear logistic_regressor
-        metric_key model_fn prediction_key run_config
+        metric_key model_fn prediction_key run_config svm
     """,
     "learn.python.learn.learn_io": "generator_io graph_io numpy_io pandas_io",
     "learn.python.learn.preprocessing": "categorical categorical_vocabulary text",
     "learn.python.learn.utils": "input_fn_utils saved_model_export_utils",
     "legacy_seq2seq.python.ops": "seq2seq",
+    "linear_optimizer.python": "sdca_optimizer",
+    "linear_optimizer.python.ops": "sdca_ops sparse_feature_column",
     "lookup": "lookup_ops",
     "losses.python.losses": "loss_ops",
     "losses.python.metric_learning": "metric_loss_ops",

@@ -16,7 +16,7 @@ from estimator_bridge.legacy.contrib.learn.configuration import RunConfig
 from estimator_bridge.legacy.contrib.learn.exports import export_with_input_ops
 from estimator_bridge.legacy.contrib.learn.learn_model import LearnModel
 from estimator_bridge.legacy.contrib.learn.monitor_hooks import replace_monitors_with_hooks
-from estimator_bridge.training import EstimatorV1
+from estimator_bridge.training import EstimatorV1, predict_at_call
 
 __all__ = [
     "BaseEstimator",
@@ -225,7 +225,7 @@ class BaseEstimator(Evaluable, Trainable):
         else:
             source = finite(input_fn)
         is_batch = iterate_batches or not as_iterable
-        found = self._core.predict(source, outputs, yield_single_examples=not is_batch)
+        found = predict_at_call(self._core, source, outputs, not is_batch)
         found = self._model.as_predicted(found)
         if as_iterable:
             return found
