@@ -51,6 +51,10 @@ _ADVICE = {
     "kfac": _instead("Use the package kfac."),
     "linalg": _instead("Use tf.linalg."),
     "nccl": _instead("Use tf.distribute.MirroredStrategy, whose sums run on NCCL."),
+    "session_bundle": _instead(
+        "No TensorFlow 2 reads the format that it wrote. Use tf.compat.v1.saved_model.simple_save, "
+        "or export_savedmodel of an estimator."
+    ),
     "tensorrt": _instead("Use tf.experimental.tensorrt."),
     "tensor_forest": _instead("Use the package tensorflow-decision-forests."),
     "boosted_trees": _instead("Use the package tensorflow-decision-forests."),

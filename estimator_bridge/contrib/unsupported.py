@@ -197,7 +197,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "never existed: use tf.summary.text, or tf.compat.v2.summary.text in host_call.": "text",
     },
     "training": {
-        "is not supported. Use tf.data.Dataset.from_generator.": "FeedingQueueRunner",
         "was removed with tf.contrib.learn. Use tf.estimator.train_and_evaluate.": "Tuner",
     },
     "util": {

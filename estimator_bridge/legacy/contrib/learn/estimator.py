@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -61,11 +62,20 @@ class BaseEstimator(Evaluable, Trainable):
       model_dir: the folder of checkpoints and events; by default that of the config, or a temporary
         one.
       config: a RunConfig.
+
+    Raises:
+      ValueError: the config has another model_dir.
     """
 
     def __init__(self, model: LearnModel, model_dir: str | None = None, config: Any = None):
         self._model = model
         config = RunConfig() if config is None else config
+        known = [None, None if model_dir is None else os.fspath(model_dir)]
+        if model_dir is not None and config.model_dir not in known:
+            raise ValueError(
+                "model_dir are set both in constructor and RunConfig, but with different values: "
+                f"{model_dir!r} and {config.model_dir!r}. Set it in one of them."
+            )
         self._core = EstimatorV1(model.with_metrics(None), model_dir=model_dir, config=config)
 
     @property
@@ -284,6 +294,18 @@ class BaseEstimator(Evaluable, Trainable):
         core = EstimatorV1(model_fn, model_dir=self.model_dir, config=self.config)
         return export_with_input_ops(
             core, export_dir_base, serving_input_fn, assets_extra, as_text, checkpoint_path
+        )
+
+    def export(self, export_dir: str, *args: Any, **kwargs: Any) -> Any:
+        """Is not supported: TensorFlow Serving has left the format of TensorFlow 1.0.
+
+        Raises:
+          NotImplementedError: always.
+        """
+        raise NotImplementedError(
+            "export wrote the SessionBundle of TensorFlow 1.0, which nothing reads any more. Use "
+            f"export_savedmodel({export_dir!r}, serving_input_fn), with "
+            "tf.contrib.learn.build_parsing_serving_input_fn(feature_spec) as serving_input_fn."
         )
 
     def _latest(self) -> str | None:

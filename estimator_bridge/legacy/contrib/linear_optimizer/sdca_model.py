@@ -56,7 +56,10 @@ class SdcaModel:
         self._settings = read_settings(examples, variables, options)
         self._examples = examples
         self._weights = {
-            name: [expanded([each]) for each in variables[f"{name}_weights"]]
+            name: [
+                expanded(each if isinstance(each, list) else [each])
+                for each in variables[f"{name}_weights"]
+            ]
             for name in (_SPARSE, _DENSE)
         }
         self._unshrunk = {
@@ -126,8 +129,13 @@ class SdcaModel:
         """
         check_given(examples, ["example_weights"])
         found = self._linear(examples)
-        links = {"logistic_loss": tf.sigmoid, "poisson_loss": tf.exp}
-        return links.get(self._settings.solver.loss_type, tf.identity)(found)
+        if self._settings.solver.loss_type == "logistic_loss":
+            with tf.name_scope("sdca/logistic_prediction"):
+                return tf.sigmoid(found)
+        if self._settings.solver.loss_type == "poisson_loss":
+            with tf.name_scope("sdca/poisson_prediction"):
+                return tf.exp(found)
+        return found
 
     def approximate_duality_gap(self) -> tf.Tensor:
         """Returns the duality gap over all examples seen, a scalar; NaN before the first."""
