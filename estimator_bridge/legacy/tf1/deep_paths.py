@@ -107,6 +107,7 @@ _MODULES = {
     "sparsemax.python.ops": "sparsemax sparsemax_loss",
     "summary": "summary",
     "tensorboard.plugins.projector": "projector_config_pb2",
+    "testing.python.framework": "fake_summary_writer util_test",
     "text.python.ops": "skip_gram_ops",
     "tpu.python.ops": "tpu_ops",
     "tpu.python.tpu": """

@@ -32,7 +32,7 @@ def _columns():
         layers.embedding_column(priced, 2, combiner="sqrtn"),
     ]
     again = layers.sparse_column_with_keys("again", ["a", "b", "c"])
-    return wide, deep + layers.shared_embedding_columns([word, again], 3)
+    return wide, deep + list(layers.shared_embedding_columns([word, again], 3))
 
 
 def _input_fn(labels):
