@@ -17,6 +17,7 @@ from estimator_bridge.legacy.contrib.learn.configuration import RunConfig
 from estimator_bridge.legacy.contrib.learn.exports import export_with_input_ops
 from estimator_bridge.legacy.contrib.learn.learn_model import LearnModel
 from estimator_bridge.legacy.contrib.learn.monitor_hooks import replace_monitors_with_hooks
+from estimator_bridge.model.config_checks import SAVE_CHECKPOINTS_ERROR
 from estimator_bridge.training import EstimatorV1, predict_at_call
 
 __all__ = [
@@ -64,7 +65,7 @@ class BaseEstimator(Evaluable, Trainable):
       config: a RunConfig.
 
     Raises:
-      ValueError: the config has another model_dir.
+      ValueError: the config has another model_dir, or both intervals between checkpoints.
     """
 
     def __init__(self, model: LearnModel, model_dir: str | None = None, config: Any = None):
@@ -76,6 +77,9 @@ class BaseEstimator(Evaluable, Trainable):
                 "model_dir are set both in constructor and RunConfig, but with different values: "
                 f"{model_dir!r} and {config.model_dir!r}. Set it in one of them."
             )
+        intervals = config.save_checkpoints_steps, config.save_checkpoints_secs
+        if None not in intervals:
+            raise ValueError(SAVE_CHECKPOINTS_ERROR.format(*intervals))
         self._core = EstimatorV1(model.with_metrics(None), model_dir=model_dir, config=config)
 
     @property
