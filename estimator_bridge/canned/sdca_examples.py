@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.canned.columns import is_categorical
 from estimator_bridge.canned.linear_network import LinearModel, expanded
 
-__all__ = ["Examples", "SparseFeatures", "examples_of"]
+__all__ = ["Examples", "SparseFeatures", "examples_of", "unique_ids"]
 
 
 class SparseFeatures(NamedTuple):
@@ -63,7 +63,7 @@ def examples_of(
         parts = expanded([model.state.get_variable(column, "weights")])
         if is_categorical(column):
             found = column.get_sparse_tensors(cache, model.state)
-            rows, ids, values = _unique(found.id_tensor, found.weight_tensor)
+            rows, ids, values = unique_ids(found.id_tensor, found.weight_tensor)
             sparse.append(SparseFeatures(rows, ids, values, parts))
             continue
         if column.variable_shape.ndims != 1:
@@ -77,10 +77,18 @@ def examples_of(
     return Examples(sparse, dense)
 
 
-def _unique(
+def unique_ids(
     ids: tf.SparseTensor, weights: tf.SparseTensor | None
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Returns rows, IDs and values; sums values of equal IDs and drops negative IDs."""
+    """Returns a column's entries with the values of equal IDs of an example summed.
+
+    Args:
+      ids: the IDs of each example; negative ones, of unknown words, are dropped.
+      weights: their values; 1 by default.
+
+    Returns:
+      The examples' numbers, int64; the IDs, int64; the values, float32.
+    """
     is_known = ids.values >= 0  # a vocabulary maps unknown words to -1
     rows = tf.boolean_mask(ids.indices[:, 0], is_known)
     known = tf.boolean_mask(tf.cast(ids.values, tf.int64), is_known)

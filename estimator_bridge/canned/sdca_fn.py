@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -12,6 +12,7 @@ from estimator_bridge.canned.linear_network import LinearModel
 from estimator_bridge.canned.one_replica import check_one_replica
 from estimator_bridge.canned.sdca import LinearSDCA
 from estimator_bridge.canned.sdca_examples import Examples, examples_of
+from estimator_bridge.canned.sdca_solver import SolverOptions, shrunk, solve
 from estimator_bridge.canned.sdca_table import ExampleStates
 from estimator_bridge.heads import BinaryClassHead, RegressionHead
 from estimator_bridge.heads.weights import example_weights
@@ -67,15 +68,27 @@ def sdca_train_op(
     _summarize(optimizer, examples, states)
     with tf.name_scope("sdca"):
         ids = tf.raw_ops.SdcaFprint(input=features[optimizer.example_id_column])
-        solved = _solved(optimizer, loss_type, examples, kept, targets, weights, states.lookup(ids))
-        new_states, moves = solved
+        count = len(examples.sparse)
+        new_states, changes = solve(
+            SolverOptions(
+                loss_type,
+                optimizer.l1,
+                optimizer.l2,
+                optimizer.num_loss_partitions,
+                optimizer.adaptive,
+            ),
+            [(column.rows, column.ids, column.values) for column in examples.sparse],
+            [column.values for column in examples.dense],
+            (kept[:count], kept[count:]),
+            (targets, weights, states.lookup(ids)),
+        )
         with tf.control_dependencies([new_states]):
             updates = [states.insert(ids, new_states)]
-            for move, parts in zip(moves, kept):
-                updates += move(parts)
+            for change, parts in zip(changes, kept):
+                updates += change(parts)
         with tf.control_dependencies(updates):
             copied = [
-                part.assign(_shrunk(source.read_value(), optimizer))
+                part.assign(shrunk(source.read_value(), optimizer.l1, optimizer.l2))
                 for column, sources in zip(_columns(examples), kept)
                 for part, source in zip(column.parts, sources)
             ]
@@ -103,75 +116,6 @@ def _unshrunk(part: Any) -> Any:
     return _v1.Variable(
         lambda: tf.zeros(part.shape), name=f"{part.op.name}_unshrunk", use_resource=True
     )
-
-
-def _whole(parts: Sequence[Any]) -> tf.Tensor:
-    return tf.concat([part.read_value() for part in parts], 0)
-
-
-def _solved(
-    optimizer: LinearSDCA,
-    loss_type: str,
-    examples: Examples,
-    kept: list[list[Any]],
-    targets: tf.Tensor,
-    weights: tf.Tensor,
-    states: tf.Tensor,
-) -> tuple[tf.Tensor, list[Callable[[list[Any]], list[Any]]]]:
-    """Calls the solver; returns the examples' new states, and each column's weight update."""
-    sparse_kept, dense_kept = kept[: len(examples.sparse)], kept[len(examples.sparse) :]
-    used = [tf.unique(column.ids)[0] for column in examples.sparse]
-    result = tf.raw_ops.SdcaOptimizerV2(
-        sparse_example_indices=[column.rows for column in examples.sparse],
-        sparse_feature_indices=[column.ids for column in examples.sparse],
-        sparse_feature_values=[column.values for column in examples.sparse],
-        dense_features=[column.values for column in examples.dense],
-        example_weights=weights,
-        example_labels=targets,
-        sparse_indices=used,
-        sparse_weights=[tf.gather(_whole(parts), ids) for parts, ids in zip(sparse_kept, used)],
-        dense_weights=[_whole(parts) for parts in dense_kept],
-        example_state_data=states,
-        loss_type=loss_type,
-        l1=optimizer.l1,
-        l2=optimizer.l2,
-        num_loss_partitions=optimizer.num_loss_partitions,
-        num_inner_iterations=1,
-        adaptive=optimizer.adaptive,
-    )
-    new_states, sparse_moves, dense_moves = result
-    moves = [_by_id(ids, delta) for ids, delta in zip(used, sparse_moves)]
-    return new_states, moves + [_of_all(delta) for delta in dense_moves]
-
-
-def _by_id(ids: tf.Tensor, delta: tf.Tensor) -> Callable[[list[Any]], list[Any]]:
-    def move(parts: list[Any]) -> list[Any]:
-        updates, first = [], 0
-        for part in parts:
-            rows = part.shape.as_list()[0]
-            is_here = (ids >= first) & (ids < first + rows)
-            here = tf.boolean_mask(ids, is_here) - first
-            slices = tf.IndexedSlices(tf.boolean_mask(delta, is_here), here)
-            updates.append(part.scatter_add(slices))
-            first += rows
-        return updates
-
-    return move
-
-
-def _of_all(delta: tf.Tensor) -> Callable[[list[Any]], list[Any]]:
-    def move(parts: list[Any]) -> list[Any]:
-        sizes = [part.shape.as_list()[0] for part in parts]
-        return [part.assign_add(d) for part, d in zip(parts, tf.split(delta, sizes))]
-
-    return move
-
-
-def _shrunk(weights: tf.Tensor, optimizer: LinearSDCA) -> tf.Tensor:
-    """Applies the proximal step of the L1 regularization."""
-    if not optimizer.l1:
-        return weights
-    return tf.sign(weights) * tf.maximum(0.0, tf.abs(weights) - optimizer.l1 / optimizer.l2)
 
 
 def _summarize(optimizer: LinearSDCA, examples: Examples, states: ExampleStates) -> None:

@@ -53,7 +53,9 @@ class ExampleStates:
     def sums(self) -> tf.Tensor:
         """Returns the sum of all states, float64 [4]."""
         states = [table.export()[1] for table in self._tables]
-        return tf.add_n([tf.reduce_sum(tf.cast(part, tf.float64), 0) for part in states])
+        sums = tf.add_n([tf.reduce_sum(tf.cast(part, tf.float64), 0) for part in states])
+        sums.set_shape([_FIELDS])
+        return sums
 
     def _dealt(self, keys: tf.Tensor, values: tf.Tensor) -> list[tf.Tensor]:
         count = len(self._tables)

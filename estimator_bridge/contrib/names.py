@@ -580,6 +580,7 @@ NAMES: dict[str, dict[str, str]] = {
         "training.bucketing": "bucket bucket_by_sequence_length",
         "training.eval_hooks": "StopAfterNEvalsHook SummaryAtEndHook get_or_create_eval_step",
         "training.evaluation": "evaluate_once evaluate_repeatedly",
+        "training.feeding_queue_runner": "FeedingQueueRunner",
         "training.gradients": """
             add_gradients_summaries clip_gradient_norms clip_gradient_norms_fn multiply_gradients
         """,

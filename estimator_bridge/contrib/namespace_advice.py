@@ -60,7 +60,6 @@ _ADVICE = {
         "kinesis": _DATA_IO,
         "labeled_tensor": "Use tensors without labels of axes, or the package xarray for arrays.",
         "libsvm": "Parse the lines with sklearn.datasets.load_svmlight_file.",
-        "linear_optimizer": "Use tf.estimator's LinearClassifier with tf.train.FtrlOptimizer.",
         "meta_graph_transform": "Use tf.compat.v1.graph_util.extract_sub_graph on the GraphDef.",
         "model_pruning": f"{_MODEL_OPTIMIZATION}sparsity.keras.prune_low_magnitude.",
         "mpi_collectives": _STRATEGIES,

@@ -197,7 +197,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Use tf.compat.v1.profiler.Profiler, step by step.": "ProfileContext",
     },
     "training": {
-        "is not supported. Use tf.data.Dataset.from_generator.": "FeedingQueueRunner",
         "was removed with tf.contrib.learn. Use tf.estimator.train_and_evaluate.": "Tuner",
     },
     "util": {

@@ -3,7 +3,7 @@
 from estimator_bridge.training.async_saver import AsyncCheckpoints, AsyncCheckpointSaverHook
 from estimator_bridge.training.continuous import EvalSpec, TrainSpec, train_and_evaluate
 from estimator_bridge.training.estimator import Estimator
-from estimator_bridge.training.estimator_v1 import EstimatorV1
+from estimator_bridge.training.estimator_v1 import EstimatorV1, predict_at_call
 from estimator_bridge.training.exporters import (
     BestExporter,
     Exporter,
@@ -36,6 +36,7 @@ __all__ = [
     "StepReport",
     "TrainSpec",
     "Watchdog",
+    "predict_at_call",
     "train_and_evaluate",
     "write_report",
 ]

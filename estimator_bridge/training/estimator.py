@@ -292,6 +292,20 @@ class Estimator(ExportMethods, OriginalMethods):
           ValueError: there is no such checkpoint, predict_keys match nothing, or predictions differ
             in length.
         """
+        yield from self._opened(
+            input_fn, predict_keys, hooks, checkpoint_path, yield_single_examples, is_built=False
+        )
+
+    def _opened(
+        self,
+        input_fn: Callable[..., Any],
+        predict_keys: Sequence[str] | str | None,
+        hooks: Sequence[Any] | None,
+        checkpoint_path: str | None,
+        yield_single_examples: bool,
+        is_built: bool,
+    ) -> Iterator[Any]:
+        """Yields predictions; with is_built, first None, when the model is built."""
         hooks = check_hooks(hooks)
         job = self._compiled_only(input_fn, ModeKeys.PREDICT)
         if job:
@@ -306,6 +320,9 @@ class Estimator(ExportMethods, OriginalMethods):
             program = stack.enter_context(
                 self._program(execution, input_fn, ModeKeys.PREDICT, path, bool(hooks))
             )
+            if is_built:
+                with beat.paused():
+                    yield None
             other_than = None if checkpoint_path else self._other_than()
             predictions = predict_program(
                 program, hooks, predict_keys, path, yield_single_examples, beat, other_than

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.training.estimator import Estimator
 from estimator_bridge.training.overridden_members import check_members
 
-__all__ = ["EstimatorV1"]
+__all__ = ["EstimatorV1", "predict_at_call"]
 
 
 class EstimatorV1(Estimator):
@@ -47,3 +47,24 @@ class EstimatorV1(Estimator):
 
     def _assert_members_are_not_overridden(self) -> None:
         check_members(EstimatorV1, self)
+
+
+def predict_at_call(
+    estimator: Estimator,
+    input_fn: Callable[..., Any],
+    predict_keys: Sequence[str] | str | None = None,
+    yield_single_examples: bool = True,
+) -> Iterator[Any]:
+    """Returns what ``predict`` yields, with the model built at the call, as in tf.contrib.learn.
+
+    Args:
+      estimator: the estimator.
+      input_fn: see ``predict``.
+      predict_keys: see ``predict``.
+      yield_single_examples: see ``predict``.
+    """
+    predictions = estimator._opened(
+        input_fn, predict_keys, None, None, yield_single_examples, is_built=True
+    )
+    next(predictions)
+    return predictions

@@ -259,7 +259,7 @@ def test_placement():
         training.byte_size_load_fn(tf.no_op())
 
 
-@pytest.mark.parametrize("name", ["Tuner", "FeedingQueueRunner"])
+@pytest.mark.parametrize("name", ["Tuner"])
 def test_what_is_missing_says_what_to_use(name):
     with pytest.raises(AttributeError, match=f"tf.contrib.training.{name} .*Use "):
         getattr(training, name)

@@ -221,8 +221,8 @@ def test_a_private_module_that_has_moved(before, after):
         ("import tensorflow as tf\ntf.contrib.quantize.f(a)\n", "EB014", "tfmot.quantization"),
         ("import tensorflow as tf\ntf.contrib.slim.layers.bucketize(a)\n", "EB014", "Bucketize"),
         (
-            "import tensorflow as tf\ntf.contrib.learn.SVM(a)\n",
-            "EB014", "head=tf.contrib.learn.binary_svm_head()",
+            "import tensorflow as tf\ntf.contrib.learn.DynamicRnnEstimator(a)\n",
+            "EB014", "tf.estimator.experimental.RNNEstimator",
         ),
         ("import tensorflow as tf\ntf.estimator.BoostedTreesClassifier(a)\n", "EB014", "forests."),
         ("from tensorflow.examples.tutorials.mnist import mnist\nmnist.a()\n", "EB016", "an example"),

@@ -17,6 +17,7 @@ _CANNED = {
     "learn.canned.dnn": "DNNClassifier DNNEstimator DNNRegressor",
     "learn.canned.linear": "LinearClassifier LinearEstimator LinearRegressor",
     "learn.canned.logistic": "LogisticRegressor",
+    "learn.canned.svm": "SVM",
     "learn.inferred_columns": """
         infer_real_valued_columns_from_input infer_real_valued_columns_from_input_fn
     """,
@@ -177,6 +178,11 @@ NAMES: dict[str, dict[str, str]] = {
             make_export_strategy make_parsing_export_strategy
         """,
     },
+    "linear_optimizer": {
+        "linear_optimizer.sdca_model": "SdcaModel",
+        "linear_optimizer.sdca_optimizer": "SDCAOptimizer",
+        "linear_optimizer.sparse_feature_column": "SparseFeatureColumn",
+    },
     "predictor": {
         "predictor": "Predictor from_estimator from_saved_model",
     },
@@ -248,10 +254,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Use tf.estimator.experimental.RNNEstimator, which replaced it.": """
             DynamicRnnEstimator StateSavingRnnEstimator
         """,
-        "is not supported. Use tf.contrib.learn.LinearEstimator with "
-        "head=tf.contrib.learn.binary_svm_head(): the same loss, by another optimizer than SDCA.": (
-            "SVM"
-        ),
         "is not supported. Make a tf.data.Dataset in input_fn.": """
             extract_dask_data extract_dask_labels read_keyed_batch_examples_shared_queue
             read_keyed_batch_features_shared_queue

@@ -61,12 +61,14 @@ _MODULES = {
     "learn.python.learn.datasets": "base mnist synthetic text_datasets",
     "learn.python.learn.estimators": """
         constants dnn dnn_linear_combined estimator head kmeans linear logistic_regressor
-        metric_key model_fn prediction_key run_config
+        metric_key model_fn prediction_key run_config svm
     """,
     "learn.python.learn.learn_io": "generator_io graph_io numpy_io pandas_io",
     "learn.python.learn.preprocessing": "categorical categorical_vocabulary text",
     "learn.python.learn.utils": "input_fn_utils saved_model_export_utils",
     "legacy_seq2seq.python.ops": "seq2seq",
+    "linear_optimizer.python": "sdca_optimizer",
+    "linear_optimizer.python.ops": "sdca_ops sparse_feature_column",
     "lookup": "lookup_ops",
     "losses.python.losses": "loss_ops",
     "losses.python.metric_learning": "metric_loss_ops",
@@ -115,6 +117,7 @@ _MODULES = {
     "sparsemax.python.ops": "sparsemax sparsemax_loss",
     "summary": "summary",
     "tensorboard.plugins.projector": "projector_config_pb2",
+    "testing.python.framework": "fake_summary_writer util_test",
     "text.python.ops": "skip_gram_ops",
     "tpu.python.ops": "tpu_ops",
     "tpu.python.tpu": """

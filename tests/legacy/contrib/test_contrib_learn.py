@@ -166,7 +166,6 @@ def test_modes_are_those_of_tf_estimator():
             "tf.contrib.learn.DynamicRnnEstimator is not supported. Use tf.est",
         ),
         (lambda: learn.run_experiment, "train_and_evaluate"),
-        (lambda: learn.SVM, "tf.contrib.learn.SVM is not supported"),
     ],
 )
 def test_what_is_not_there_says_what_to_use(use, told):

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge.legacy.contrib import learn
+from estimator_bridge.legacy.contrib.learn.array_inputs import array_input_fn
 
 v1 = tf.compat.v1
 X = np.linspace(0.0, 1.0, 6).astype(np.float32)
@@ -145,6 +146,88 @@ def test_an_experiment_of_an_estimator_of_tf_estimator(tmp_path):
         learn.Experiment(estimator, input_fn, input_fn, eval_metrics={"a": len})
 
 
+def test_a_prediction_is_built_at_the_call(tmp_path):
+    built = []
+
+    def counted(features, labels, mode):
+        built.append(mode)
+        return model_fn(features, labels, mode)
+
+    estimator = learn.Estimator(counted, model_dir=str(tmp_path))
+    estimator.fit(X, X, steps=1)
+    found = estimator.predict(X)
+    assert built == ["train", "infer"]
+    assert len(list(found)) == len(X)
+    assert built == ["train", "infer"]
+
+
+def shapes_of(x, y, batch_size):
+    """Returns the shapes of the batches that an array input makes."""
+    with tf.Graph().as_default():
+        dataset = array_input_fn(x, y, batch_size, is_shuffled=False, epochs=1)()
+        features, labels = v1.data.make_one_shot_iterator(dataset).get_next()
+        static = labels.shape.as_list()
+        found = []
+        with v1.Session() as session:
+            while True:
+                try:
+                    found.append([part.shape for part in session.run((features, labels))])
+                except tf.errors.OutOfRangeError:
+                    return static, found
+
+
+@pytest.mark.parametrize(
+    ("labels", "static"),
+    [(X, [None]), (X[:, np.newaxis], [None]), (np.ones([6, 2]), [None, 2])],
+)
+def test_labels_of_arrays_have_no_dimension_of_one(labels, static):
+    got, batches = shapes_of(X, labels, 4)
+    assert got == static
+    assert batches[-1] == [(2, 1), (2, *static[1:])]
+
+
+@pytest.mark.parametrize(
+    "labels", [list(X), [np.array([each]) for each in X], [[np.float32(each)] for each in X]]
+)
+def test_iterators_give_single_examples(labels):
+    features = (np.array([each, 1.0], np.float32) for each in X)
+    got, batches = shapes_of(features, iter(labels[:5]), 2)
+    assert got == [None]
+    assert batches == [[(2, 2), (2,)], [(2, 2), (2,)], [(1, 2), (1,)]]
+
+
+def test_iterators_train_until_they_end(tmp_path):
+    estimator = learn.Estimator(model_fn, model_dir=str(tmp_path))
+    examples = [np.array([each]) for each in X]
+    learn.SKCompat(estimator).fit(iter(examples), iter(X), batch_size=4, steps=10)
+    assert estimator.get_variable_value("global_step") == 2
+    with pytest.raises(ValueError, match="iterators for streaming learning"):
+        estimator.fit(iter(examples), X, steps=1)
+    with pytest.raises(ValueError, match="at least one example"):
+        estimator.fit(iter([]), iter([]), steps=1)
+
+
+def test_inputs_are_those_of_the_first_call(tmp_path):
+    estimator = learn.Estimator(model_fn, model_dir=str(tmp_path)).fit(X, X, steps=1)
+    for x, y, told in (
+        (X.astype(np.float64), X, "Features are incompatible with given information"),
+        (np.ones([6, 2], np.float32), X, "Features are incompatible"),
+        ({"x": X}, X, "Features are incompatible"),
+        (X, X.astype(np.int64), "Labels are incompatible"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            estimator.fit(x, y, steps=1)
+    assert estimator.fit(X[:3], X[:3], steps=1).get_variable_value("global_step") == 2
+
+
+def test_a_config_with_both_intervals_between_checkpoints_can_be_replaced():
+    config = learn.RunConfig(save_checkpoints_steps=3, save_checkpoints_secs=4)
+    replaced = config.replace(model_dir="folder")
+    assert (replaced.save_checkpoints_steps, replaced.save_checkpoints_secs) == (3, 4)
+    assert replaced.model_dir == "folder"
+    assert config.replace(save_checkpoints_steps=5).save_checkpoints_secs is None
+
+
 class TestArguments:
     """Checks that need no training."""
 
@@ -180,6 +263,17 @@ class TestArguments:
     def test_params_that_model_fn_does_not_take(self):
         with pytest.raises(ValueError, match="does not have a params argument"):
             learn.Estimator(model_fn, params={"a": 1})
+
+    def test_the_config_has_another_folder(self):
+        config = learn.RunConfig(model_dir="one")
+        with pytest.raises(ValueError, match="set both in constructor and RunConfig, but with dif"):
+            learn.Estimator(model_fn, "other", config)
+
+    def test_the_first_export_says_what_to_use(self):
+        with pytest.raises(
+            NotImplementedError, match="export_savedmodel\\('folder', serving_input"
+        ):
+            self.estimator.export("folder")
 
     def test_export_monitor_says_what_to_use(self):
         with pytest.raises(NotImplementedError, match="make_export_strategy"):

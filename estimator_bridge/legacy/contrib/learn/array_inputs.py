@@ -9,6 +9,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.legacy.contrib.learn.streamed_inputs import (
+    is_iterator,
+    stream_input_fn,
+    without_single,
+)
+
 __all__ = ["array_input_fn", "check_inputs", "finite"]
 
 _v1 = tf.compat.v1
@@ -84,16 +90,18 @@ def array_input_fn(
 
     Args:
       x: features: an array [examples, ...], a pandas object, or a dict of arrays. A vector becomes
-        a column [examples, 1].
+        a column [examples, 1]. An iterator gives single examples.
       y: labels, or None. A column [examples, 1] becomes a vector.
       batch_size: the number of examples of a batch; None for all.
       is_shuffled: whether each epoch has another order, the original's.
       epochs: the number of epochs, or None for no end.
 
     Raises:
-      ValueError: there are no examples, the lengths of arrays differ, or batch_size is not
-        positive.
+      ValueError: there are no examples, the lengths of arrays differ, only one of x and y is an
+        iterator, or batch_size is not positive.
     """
+    if is_iterator(x) or is_iterator(y):
+        return stream_input_fn(x, y, batch_size)
     features = _array(x, as_column=True)
     labels = None if y is None else _array(y, as_column=False)
     lengths = {len(array) for array in tf.nest.flatten([features, [] if y is None else labels])}
@@ -129,12 +137,7 @@ def finite(input_fn: Callable[..., Any]) -> Callable[[], Any]:
 def _array(values: Any, as_column: bool) -> Any:
     if isinstance(values, Mapping):
         return {key: _array(value, as_column) for key, value in values.items()}
-    if hasattr(values, "__next__"):
-        raise ValueError(
-            "x and y must be arrays. Got an iterator; pass an input_fn that returns "
-            "tf.data.Dataset.from_generator(...)."
-        )
     array = np.asarray(values)
     if as_column:
         return array.reshape(-1, 1) if array.ndim == 1 else array
-    return array[:, 0] if array.ndim > 1 and array.shape[1] == 1 else array
+    return without_single(array)

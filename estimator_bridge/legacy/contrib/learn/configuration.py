@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -136,6 +137,21 @@ class RunConfig(_RunConfig):
         return ", ".join(
             f"_{name}={value!r}" for name, value in sorted(every.items()) if name not in left_out
         )
+
+    def replace(self, **kwargs: Any) -> RunConfig:
+        """Copies this config with some settings changed; see tf.estimator.RunConfig.
+
+        Both intervals between checkpoints stay if neither is changed.
+        """
+        names = ("save_checkpoints_steps", "save_checkpoints_secs")
+        both = {name: self._settings[name] for name in names}
+        if None in both.values() or any(name in kwargs for name in names):
+            return super().replace(**kwargs)  # type: ignore[return-value]
+        single = copy.deepcopy(self)
+        single._settings["save_checkpoints_steps"] = None
+        replaced = super(RunConfig, single).replace(**kwargs)
+        replaced._settings.update(both)
+        return replaced  # type: ignore[return-value]
 
     def _find_place(self, tf_config: Mapping[str, Any]) -> Cluster:
         self._environment = str(tf_config.get("environment", "local"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,8 @@ from estimator_bridge.legacy.contrib.learn.configuration import RunConfig
 from estimator_bridge.legacy.contrib.learn.exports import export_with_input_ops
 from estimator_bridge.legacy.contrib.learn.learn_model import LearnModel
 from estimator_bridge.legacy.contrib.learn.monitor_hooks import replace_monitors_with_hooks
-from estimator_bridge.training import EstimatorV1
+from estimator_bridge.model.config_checks import SAVE_CHECKPOINTS_ERROR
+from estimator_bridge.training import EstimatorV1, predict_at_call
 
 __all__ = [
     "BaseEstimator",
@@ -61,11 +63,23 @@ class BaseEstimator(Evaluable, Trainable):
       model_dir: the folder of checkpoints and events; by default that of the config, or a temporary
         one.
       config: a RunConfig.
+
+    Raises:
+      ValueError: the config has another model_dir, or both intervals between checkpoints.
     """
 
     def __init__(self, model: LearnModel, model_dir: str | None = None, config: Any = None):
         self._model = model
         config = RunConfig() if config is None else config
+        known = [None, None if model_dir is None else os.fspath(model_dir)]
+        if model_dir is not None and config.model_dir not in known:
+            raise ValueError(
+                "model_dir are set both in constructor and RunConfig, but with different values: "
+                f"{model_dir!r} and {config.model_dir!r}. Set it in one of them."
+            )
+        intervals = config.save_checkpoints_steps, config.save_checkpoints_secs
+        if None not in intervals:
+            raise ValueError(SAVE_CHECKPOINTS_ERROR.format(*intervals))
         self._core = EstimatorV1(model.with_metrics(None), model_dir=model_dir, config=config)
 
     @property
@@ -225,7 +239,7 @@ class BaseEstimator(Evaluable, Trainable):
         else:
             source = finite(input_fn)
         is_batch = iterate_batches or not as_iterable
-        found = self._core.predict(source, outputs, yield_single_examples=not is_batch)
+        found = predict_at_call(self._core, source, outputs, not is_batch)
         found = self._model.as_predicted(found)
         if as_iterable:
             return found
@@ -284,6 +298,18 @@ class BaseEstimator(Evaluable, Trainable):
         core = EstimatorV1(model_fn, model_dir=self.model_dir, config=self.config)
         return export_with_input_ops(
             core, export_dir_base, serving_input_fn, assets_extra, as_text, checkpoint_path
+        )
+
+    def export(self, export_dir: str, *args: Any, **kwargs: Any) -> Any:
+        """Is not supported: TensorFlow Serving has left the format of TensorFlow 1.0.
+
+        Raises:
+          NotImplementedError: always.
+        """
+        raise NotImplementedError(
+            "export wrote the SessionBundle of TensorFlow 1.0, which nothing reads any more. Use "
+            f"export_savedmodel({export_dir!r}, serving_input_fn), with "
+            "tf.contrib.learn.build_parsing_serving_input_fn(feature_spec) as serving_input_fn."
         )
 
     def _latest(self) -> str | None:

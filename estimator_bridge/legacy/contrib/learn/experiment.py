@@ -373,7 +373,11 @@ class Experiment:
             )
         listeners = self._calls.saving_listeners
         return self._estimator.train(
-            input_fn, hooks=hooks, steps=steps, max_steps=max_steps, saving_listeners=listeners
+            input_fn=input_fn,
+            hooks=hooks,
+            steps=steps,
+            max_steps=max_steps,
+            saving_listeners=listeners,
         )
 
     def _evaluate(

@@ -11,6 +11,11 @@ import tensorflow as tf
 from estimator_bridge.legacy.contrib.learn.keys import MetricKey, PredictionKey, ProblemType
 from estimator_bridge.legacy.contrib.learn.metric_spec import MetricSpec
 from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
+from estimator_bridge.legacy.contrib.learn.signatures import (
+    check_signature,
+    placeholders_of,
+    signature_of,
+)
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 
 __all__ = ["LearnModel"]
@@ -39,7 +44,9 @@ class LearnModel:
         self.params = params
         self._model_fn = model_fn
         self._engineered = feature_engineering_fn or (lambda features, labels: (features, labels))
-        self._labels: Any = None  # their specs, once the model was trained or evaluated
+        # Their signatures, once the model was trained or evaluated.
+        self._features: Any = None
+        self._labels: Any = None
 
     def ops(self, features: Any, labels: Any, mode: str, config: Any = None) -> ModelFnOps:
         """Builds the model in a mode."""
@@ -90,8 +97,7 @@ class LearnModel:
             if mode == ModeKeys.PREDICT:
                 ops = self._to_predict(features, labels, config)
                 return _for_serving(ops)._replace(output_alternatives=None).estimator_spec()
-            if labels is not None:
-                self._labels = tf.nest.map_structure(_spec, labels)
+            self._check(features, labels)
             features, labels = self._engineered(features, labels)
             ops = self._built(features, labels, mode, config)
             found = dict(ops.eval_metric_ops)
@@ -104,12 +110,20 @@ class LearnModel:
 
         return model_fn
 
+    def _check(self, features: Any, labels: Any) -> None:
+        """Compares inputs with those of the first call."""
+        if self._features is None:
+            self._features = signature_of(features)
+        check_signature("Features", features, self._features)
+        if labels is not None:
+            if self._labels is None:
+                self._labels = signature_of(labels)
+            check_signature("Labels", labels, self._labels)
+
     def _to_predict(self, features: Any, labels: Any, config: Any) -> ModelFnOps:
         if labels is None and self._labels is not None:
             # Many model functions compute their loss in all modes.
-            labels = tf.nest.map_structure(
-                lambda spec: _v1.placeholder(spec.dtype, spec.shape), self._labels
-            )
+            labels = placeholders_of(self._labels)
         features, labels = self._engineered(features, labels)
         return self._built(features, labels, ModeKeys.PREDICT, config)
 
@@ -138,10 +152,6 @@ def _for_serving(ops: ModelFnOps) -> ModelFnOps:
         train_op=None,
         eval_metric_ops={},
     )
-
-
-def _spec(tensor: Any) -> tf.TensorSpec:
-    return tf.TensorSpec([None, *tensor.shape[1:]] if tensor.shape.rank else None, tensor.dtype)
 
 
 def _called(

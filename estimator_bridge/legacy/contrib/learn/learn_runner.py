@@ -96,7 +96,13 @@ def _experiment_with_config(
         raise ValueError(f"`hparams` must be `HParams` instance. Got {hparams!r}.")
     experiment = _checked(experiment_fn(run_config, hparams))
     found = experiment.estimator.config
-    if not isinstance(found, RunConfig) or found.model_dir != run_config.model_dir:
+    if isinstance(found, RunConfig) and found.model_dir != run_config.model_dir:
+        raise RuntimeError(
+            "`RunConfig` instance is expected to be used by the `Estimator` inside the Experiment. "
+            f"Its model_dir is {found.model_dir!r}, that of run_config {run_config.model_dir!r}. "
+            "Pass config=run_config to the Estimator in experiment_fn."
+        )
+    if not isinstance(found, RunConfig):
         raise RuntimeError(
             "Pass `run_config` argument of the `experiment_fn` to the Estimator in Experiment, as "
             f"config. The estimator's config is {found!r}."
@@ -114,13 +120,13 @@ def _checked(experiment: Any) -> Experiment:
 
 
 def _default_schedule(config: Any) -> str:
-    jobs = config.cluster_spec.as_dict() if config.cluster_spec else {}
+    jobs = config.cluster_spec.as_dict() if config and config.cluster_spec else {}
     if sum(len(tasks) for tasks in jobs.values()) <= 1:
         return "train_and_evaluate"
     if config.task_type not in _SCHEDULES:
         raise ValueError(
-            f"No default schedule for task type: {config.task_type}. Pass schedule= to "
-            "learn_runner.run."
+            f"Must specify a schedule. No default schedule for task type: {config.task_type}. "
+            "Pass schedule= to learn_runner.run."
         )
     return _SCHEDULES[config.task_type]
 

@@ -161,11 +161,11 @@ def _fixed(path, folder):
         tf.train.Saver(made).save(session, os.path.join(folder, "model.ckpt"), global_step=1)
 
 
-def _trained(make, labels, classes=0, **more):
+def _trained(make, labels, classes=0, input_fn=None):
     """Trains an estimator from fixed numbers; returns all that a program sees of it."""
+    input_fn = input_fn or _input_fn(labels)
 
     def build():
-        input_fn = _input_fn(labels)
         folder = tempfile.mkdtemp()
         estimator = make(folder).fit(input_fn=input_fn, steps=1)
         _fixed(tf.train.latest_checkpoint(folder), folder)

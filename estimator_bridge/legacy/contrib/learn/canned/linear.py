@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.canned.partitioners import input_partitioner
 from estimator_bridge.contrib import layers
@@ -20,6 +21,11 @@ from estimator_bridge.legacy.contrib.learn.canned.predicting import (
     Classifier,
     Regressor,
     without_names,
+)
+from estimator_bridge.legacy.contrib.learn.canned.sdca_linear import (
+    check_sdca,
+    is_sdca,
+    sdca_model_fn,
 )
 from estimator_bridge.legacy.contrib.learn.heads.factories import multi_class_head, regression_head
 from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
@@ -47,7 +53,7 @@ class LinearEstimator(CannedEstimator):
       feature_engineering_fn: a function of features and labels that returns those of the model.
 
     Raises:
-      ValueError: there are no feature columns.
+      ValueError: there are no feature columns, or the optimizer is an SDCAOptimizer.
     """
 
     def __init__(
@@ -63,9 +69,12 @@ class LinearEstimator(CannedEstimator):
         feature_engineering_fn: Callable[..., Any] | None = None,
     ):
         del weight_column_name
-        columns = tuple(feature_columns or ())
-        if not columns:
-            raise ValueError("feature_columns must name at least one feature column. Got none.")
+        if is_sdca(optimizer):
+            raise ValueError(
+                "LinearEstimator does not support SDCA optimizer. Use LinearClassifier, "
+                "LinearRegressor or SVM."
+            )
+        columns = _checked(feature_columns)
         params = {
             "head": head,
             "feature_columns": columns,
@@ -86,7 +95,8 @@ class LinearClassifier(Classifier, LinearEstimator):
       n_classes: the number of classes.
       weight_column_name: the key of weights among the features.
       optimizer: an optimizer, a function that returns one, or the name of one, which gets a
-        learning rate of 0.2; by default Ftrl, with at most that learning rate.
+        learning rate of 0.2; by default Ftrl, with at most that learning rate; or an
+        SDCAOptimizer.
       gradient_clip_norm: the largest global norm of the gradients.
       enable_centered_bias: whether each logit has a bias with its own optimizer.
       _joint_weight: whether all weights are in one variable; the columns must be sparse.
@@ -95,7 +105,9 @@ class LinearClassifier(Classifier, LinearEstimator):
       label_keys: the names of more than two classes, if labels are strings.
 
     Raises:
-      ValueError: n_classes is below 2, or there are no feature columns.
+      ValueError: n_classes is below 2, there are no feature columns, or enable_centered_bias is
+        given with an SDCAOptimizer.
+      AssertionError: another argument does not fit an SDCAOptimizer.
     """
 
     def __init__(
@@ -118,6 +130,13 @@ class LinearClassifier(Classifier, LinearEstimator):
             enable_centered_bias=enable_centered_bias,
             label_keys=label_keys,
         )
+        if is_sdca(optimizer):
+            check_sdca(head, enable_centered_bias, _joint_weight)
+            given = _sdca_params(head, feature_columns, optimizer, weight_column_name)
+            CannedEstimator.__init__(
+                self, sdca_model_fn, model_dir, config, given, feature_engineering_fn
+            )
+            return
         super().__init__(
             feature_columns, head, model_dir, None, optimizer, gradient_clip_norm, _joint_weight,
             config, feature_engineering_fn,
@@ -133,7 +152,8 @@ class LinearRegressor(Regressor, LinearEstimator):
         one.
       weight_column_name: the key of weights among the features.
       optimizer: an optimizer, a function that returns one, or the name of one, which gets a
-        learning rate of 0.2; by default Ftrl, with at most that learning rate.
+        learning rate of 0.2; by default Ftrl, with at most that learning rate; or an
+        SDCAOptimizer.
       gradient_clip_norm: the largest global norm of the gradients.
       enable_centered_bias: whether each logit has a bias with its own optimizer.
       label_dimension: the number of labels of an example.
@@ -143,6 +163,7 @@ class LinearRegressor(Regressor, LinearEstimator):
 
     Raises:
       ValueError: there are no feature columns.
+      AssertionError: an argument does not fit an SDCAOptimizer.
     """
 
     def __init__(
@@ -158,15 +179,43 @@ class LinearRegressor(Regressor, LinearEstimator):
         config: Any = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
     ):
+        if is_sdca(optimizer) and enable_centered_bias:
+            logging.warning(
+                "centered_bias is not supported with SDCA, please disable it explicitly."
+            )
+            enable_centered_bias = False
         head = regression_head(
             label_dimension=label_dimension,
             weight_column_name=weight_column_name,
             enable_centered_bias=enable_centered_bias,
         )
+        if is_sdca(optimizer):
+            check_sdca(head, enable_centered_bias, _joint_weights)
+            given = _sdca_params(head, feature_columns, optimizer, weight_column_name)
+            CannedEstimator.__init__(
+                self, sdca_model_fn, model_dir, config, given, feature_engineering_fn
+            )
+            return
         super().__init__(
             feature_columns, head, model_dir, None, optimizer, gradient_clip_norm, _joint_weights,
             config, feature_engineering_fn,
         )  # fmt: skip
+
+
+def _checked(columns: Iterable[Any]) -> tuple[Any, ...]:
+    columns = tuple(columns or ())
+    if not columns:
+        raise ValueError("feature_columns must name at least one feature column. Got none.")
+    return columns
+
+
+def _sdca_params(head: Any, columns: Any, optimizer: Any, weights: str | None) -> dict[str, Any]:
+    return {
+        "head": head,
+        "feature_columns": _checked(columns),
+        "optimizer": optimizer,
+        "weight_column_name": weights,
+    }
 
 
 def linear_learning_rate(columns: Sequence[Any]) -> float:

@@ -17,18 +17,6 @@ __all__ = ["CannedEstimator", "Classifier", "Regressor", "check_columns", "witho
 class CannedEstimator(Estimator):
     """An estimator whose model_fn is in this library."""
 
-    def export(self, export_dir: str, *args: Any, **kwargs: Any) -> Any:
-        """Is not supported: TensorFlow Serving has left the format of TensorFlow 1.0.
-
-        Raises:
-          NotImplementedError: always.
-        """
-        raise NotImplementedError(
-            "export wrote the SessionBundle of TensorFlow 1.0, which nothing reads any more. Use "
-            f"export_savedmodel({export_dir!r}, serving_input_fn), with "
-            "tf.contrib.learn.build_parsing_serving_input_fn(feature_spec) as serving_input_fn."
-        )
-
     def _predicted(self, key: str, given: Mapping[str, Any], as_iterable: bool) -> Any:
         found = super().predict(**given, outputs=[key], as_iterable=as_iterable)
         return _each(found, key) if as_iterable else found[key]
