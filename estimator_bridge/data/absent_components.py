@@ -38,7 +38,7 @@ class AbsentComponents:
         self.is_packed = not is_whole or isinstance(spec, (tuple, list))  # which would be a pair
         if self.is_packed:
             names = [f"component_{i}" for i in range(len(there))]
-            spec = collections.namedtuple("Components", names)(*there)  # type: ignore[misc]
+            spec = collections.namedtuple("Components", names)(*there)
         self._keeps = dataset  # the Python functions that its operations call
         variant = tf.data.experimental.to_variant(dataset)
         self.dataset = tf.data.experimental.from_variant(variant, spec)

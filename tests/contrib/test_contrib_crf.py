@@ -171,8 +171,3 @@ def test_a_tagger_trains(cores, tmp_path):
     # The same word is tagged 1 at first and 2 when it follows itself: transitions are needed.
     assert estimator.evaluate(input_fn, steps=1)["right"] == 1.0
     assert "crf_loss/transitions" in estimator.get_variable_names()
-
-
-def test_what_is_missing_says_what_to_use():
-    with pytest.raises(AttributeError, match=r"tf.contrib.crf.CrfForwardRnnCell .*crf_log_norm"):
-        _ = crf.CrfForwardRnnCell

@@ -184,8 +184,3 @@ def test_contrastive_and_n_pairs():
     expected = -np.diag(logs).mean() + 0.25 * 0.002 * norms
     found = metric_learning.npairs_loss(np.arange(4), tf.constant(a), tf.constant(b))
     np.testing.assert_allclose(run(found)[0], expected, rtol=1e-5)
-
-
-def test_what_is_missing_says_what_to_use():
-    with pytest.raises(AttributeError, match=r"cluster_loss is not supported. Use triplet"):
-        _ = losses.metric_learning.cluster_loss

@@ -43,7 +43,7 @@ def test_the_command_prints_each(capsys):
 def test_a_name_of_the_tables_is_not_missing():
     """The recorded names of 1.15.5 are read: some are there, and some are not."""
     assert "sparse_image_warp" not in MISSING["image"]
-    assert set(MISSING["image"]) == {"bipartite_match", "single_image_random_dot_stereograms"}
+    assert set(MISSING["image"]) == {"single_image_random_dot_stereograms"}
 
 
 @pytest.mark.parametrize("namespace", sorted(set(UNSUPPORTED) & set(NAMESPACES)))
