@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+# There is no public list of packages that AutoGraph leaves as they are.
 from tensorflow.python.autograph.core import config
 
 __all__ = ["leave_unconverted"]
