@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+# The rules by which AutoGraph converts code or leaves it.
 from tensorflow.python.autograph.core import config
 
 __all__ = ["leave_unconverted"]

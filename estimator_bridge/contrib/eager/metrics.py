@@ -43,12 +43,13 @@ class Metric(Trackable):
         with _v1.variable_scope(scope_name, use_resource=True, reuse=False) as scope:
             self._scope = scope
         self._make_variables = self.build
-        self.build = self._build_once  # a program may call it before the first call
+        # A program may call it before the first call.
+        self.build = self._build_once  # type: ignore[method-assign]
         if tf.executing_eagerly():
             self._home: Callable[[], Any] = eager_mode
         else:
             self._home = _v1.get_default_graph().as_default
-            self.call = tf.function(self.call)  # one operation makes all updates, in order
+            self.call = _as_one_operation(self.call)  # type: ignore[method-assign]
 
     def _build_once(self, *args: Any, **kwargs: Any) -> None:
         self._make_variables(*args, **kwargs)
@@ -201,6 +202,25 @@ class Metric(Trackable):
         return variable
 
 
+def _as_one_operation(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a graph's call of a method one operation, which updates in the order of the program.
+
+    If the method returns None, the call returns the operation.
+    """
+
+    converted = tf.function(call)  # by AutoGraph, which may leave this package's own functions
+
+    @tf.function(autograph=False)
+    def traced(*args: Any, **kwargs: Any) -> tuple[Any, tf.Tensor]:
+        return converted(*args, **kwargs), tf.zeros([])
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        result, done = traced(*args, **kwargs)
+        return done.op if result is None else result
+
+    return called
+
+
 class Mean(Metric):
     """The mean of values, which may have weights.
 
@@ -286,7 +306,9 @@ class _Matches(Mean):
     def __init__(self, name: str | None = None, dtype: Any = tf.float64):
         super().__init__(name=name, dtype=dtype)
 
-    def call(self, labels: Any, predictions: Any, weights: Any = None) -> Any:
+    def call(  # type: ignore[override]
+        self, labels: Any, predictions: Any, weights: Any = None
+    ) -> Any:
         """Compares a batch's predictions with its labels.
 
         Args:

@@ -56,6 +56,7 @@ class Network(_Layer):
                 "network in a tf.compat.v1.variable_scope for a prefix."
             )
         super().__init__(name=name)
+        self._scope: Any
         self._tracked: list[Any] = []
         self._plain_layers: list[Any] = []  # those that are no networks, and had no variables
         self._named_here: dict[str, Any] = {}
@@ -366,7 +367,7 @@ class Sequential(Network):
         for each in layers_funcs or ():
             self.add(each)
 
-    def add(self, layer_func: Callable[..., Any]) -> None:
+    def add(self, layer_func: Any) -> None:
         """Adds a layer or a function at the end.
 
         Args:

@@ -210,6 +210,29 @@ def graph(make, *calls):
     return in_graph(build)
 
 
+class Total(metrics.Metric):
+    """Reads a variable after it was updated, branches by a tensor, and returns nothing."""
+
+    def build(self, value):
+        self.total = self.add_variable("total", [], value.dtype, tf.zeros_initializer())
+        self.jumps = self.add_variable("jumps", [], value.dtype, tf.zeros_initializer())
+
+    def call(self, value):
+        self.total.assign_add(value)
+        if self.total > 2.5:
+            self.jumps.assign(self.total * 10.0)
+
+    def result(self):
+        return tf.stack([self.total, self.jumps])
+
+
+def returns_nothing():
+    metric = Total()
+    update = metric(tf.constant(2.0))
+    result = tf.identity(metric.result(), name="result")
+    return Steps([[update], [result], [update], [result]])
+
+
 def collections():
     kept = []
     for is_global in (False, True):
@@ -285,6 +308,7 @@ CASES = {
     "eager.metrics.Mean: two in a graph": in_graph(two_in_a_graph),
     "eager.metrics.Metric": eagerly(own),
     "eager.metrics.Metric: checkpoint": eagerly(restored),
+    "eager.metrics.Metric: returns nothing": in_graph(returns_nothing),
     "eager.metrics.Metric: no build": eagerly(lambda: metrics.Metric()(1.0)),
     "eager.metrics.Metric: no result": eagerly(lambda: metrics.Metric().result()),
     "eager.metrics.Accuracy": eagerly(
