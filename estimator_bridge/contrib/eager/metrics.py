@@ -207,7 +207,6 @@ def _as_one_operation(call: Callable[..., Any]) -> Callable[..., Any]:
 
     If the method returns None, the call returns the operation.
     """
-
     converted = tf.function(call)  # by AutoGraph, which may leave this package's own functions
 
     @tf.function(autograph=False)
