@@ -135,7 +135,7 @@ NAMES: dict[str, dict[str, str]] = {
         "tf.compat.v1.train": "Checkpoint",
     },
     "eager.metrics": {
-        "eager.metrics": """
+        "eager.collected_metrics": """
             Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric SparseAccuracy
         """,
     },
