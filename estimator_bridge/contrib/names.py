@@ -109,8 +109,9 @@ NAMES: dict[str, dict[str, str]] = {
             value_and_gradients_function
         """,
         "eager.network_checkpoints": "restore_network_checkpoint save_network_checkpoint",
-        "eager.networks": "Network Sequential",
+        "eager.networks": "Network",
         "eager.restored_variables": "restore_variables_on_create",
+        "eager.sequential": "Sequential",
         "estimator_bridge.tensorflow_private": """
             Checkpointable=AutoTrackable EagerVariableStore
         """,
@@ -135,9 +136,10 @@ NAMES: dict[str, dict[str, str]] = {
         "tf.compat.v1.train": "Checkpoint",
     },
     "eager.metrics": {
-        "eager.collected_metrics": """
-            Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric SparseAccuracy
-        """,
+        "eager.collected_metrics": (
+            "Accuracy BinaryAccuracy CategoricalAccuracy Mean SparseAccuracy"
+        ),
+        "eager.metric_base": "Metric",
     },
     "feature_column": {
         "feature_column": "sequence_input_layer",

@@ -1,16 +1,14 @@
-"""Network and Sequential: layers that are made of layers, before tf.keras.Model."""
+"""Network: a layer that is made of layers, before there was tf.keras.Model."""
 
 from __future__ import annotations
 
 import collections
 import weakref
-from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import tensorflow as tf
 
 from estimator_bridge.tensorflow_private import (
-    function_utils,
     has_automatic_name,
     layer_name_counts,
     layer_scope,
@@ -20,7 +18,7 @@ from estimator_bridge.tensorflow_private import (
     variable_scope_counts,
 )
 
-__all__ = ["Network", "Sequential"]
+__all__ = ["Network"]
 
 _v1 = tf.compat.v1
 _Layer: Any = _v1.layers.Layer
@@ -349,58 +347,3 @@ def _first_parent(layer: Any) -> Network | None:
         return layer._living_parent()
     reference = _PARENTS.get(layer)
     return reference() if reference else None
-
-
-class Sequential(Network):
-    """A network that calls layers and functions one after the other.
-
-    Args:
-      layers_funcs: the layers and functions; each gets the result of the one before it.
-      name: see `Network`.
-    """
-
-    def __init__(
-        self, layers_funcs: Iterable[Callable[..., Any]] | None = None, name: str | None = None
-    ):
-        super().__init__(name=name)
-        self._parts: list[tuple[bool, Callable[..., Any]]] = []
-        for each in layers_funcs or ():
-            self.add(each)
-
-    def add(self, layer_func: Any) -> None:
-        """Adds a layer or a function at the end.
-
-        Args:
-          layer_func: the layer or the function. If it has an argument ``training``, it gets that
-            of the network's call.
-
-        Raises:
-          TypeError: it is neither.
-        """
-        is_layer = isinstance(layer_func, _Layer)
-        if not is_layer and not callable(layer_func):
-            raise TypeError(
-                "Sequential.add() takes only tf.layers.Layer objects or callables; not "
-                f"'{layer_func}' of type '{type(layer_func)}'."
-            )
-        arguments = function_utils.fn_args(layer_func.call if is_layer else layer_func)
-        if is_layer:
-            self.track_layer(layer_func)
-        self._parts.append(("training" in arguments, layer_func))
-
-    def call(self, inputs: Any, training: Any = None) -> Any:
-        """Returns the result of the last part.
-
-        Args:
-          inputs: the first part's input.
-          training: if not None, the second argument of each part that has one of that name.
-
-        Returns:
-          Anything; the inputs if there are no parts.
-        """
-        for has_training, part in self._parts:
-            if has_training and training is not None:
-                inputs = part(inputs, training)
-            else:
-                inputs = part(inputs)
-        return inputs
