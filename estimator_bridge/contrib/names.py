@@ -105,8 +105,13 @@ NAMES: dict[str, dict[str, str]] = {
     "eager": {
         "eager": """
             Iterator Saver get_optimizer_variables gradients_function implicit_gradients
-            implicit_value_and_gradients list_devices num_gpus run value_and_gradients_function
+            implicit_value_and_gradients list_devices metrics num_gpus run
+            value_and_gradients_function
         """,
+        "eager.network_checkpoints": "restore_network_checkpoint save_network_checkpoint",
+        "eager.networks": "Network",
+        "eager.restored_variables": "restore_variables_on_create",
+        "eager.sequential": "Sequential",
         "estimator_bridge.tensorflow_private": """
             Checkpointable=AutoTrackable EagerVariableStore
         """,
@@ -129,6 +134,12 @@ NAMES: dict[str, dict[str, str]] = {
         "tf.compat.v1": "enable_eager_execution make_template",
         "tf.config": "connect_to_remote_host=experimental_connect_to_host",
         "tf.compat.v1.train": "Checkpoint",
+    },
+    "eager.metrics": {
+        "eager.collected_metrics": (
+            "Accuracy BinaryAccuracy CategoricalAccuracy Mean SparseAccuracy"
+        ),
+        "eager.metric_base": "Metric",
     },
     "feature_column": {
         "feature_column": "sequence_input_layer",

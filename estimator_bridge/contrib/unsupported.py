@@ -90,12 +90,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "tf.data.Dataset.from_generator.": "LMDBDataset",
     },
     "eager": {
-        "is not supported. Use tf.keras.Model and tf.keras.Sequential.": "Network Sequential",
-        "is not supported. Use tf.train.Checkpoint.": """
-            restore_network_checkpoint restore_variables_on_create save_network_checkpoint
-        """,
-        "is not supported. Use tf.keras.metrics.Mean, Accuracy, BinaryAccuracy, "
-        "CategoricalAccuracy and SparseCategoricalAccuracy.": "metrics",
         "was removed. Use tf.config.experimental_connect_to_cluster(cluster_spec).": (
             "enable_remote_eager_execution"
         ),

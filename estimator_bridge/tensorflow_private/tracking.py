@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
 # A checkpoint's graph of objects, in which tf.contrib.checkpoint gives it to programs.
 from tensorflow.core.protobuf.trackable_object_graph_pb2 import TrackableObjectGraph
 
@@ -20,6 +25,20 @@ __all__ = [
     "AutoTrackable",
     "Trackable",
     "TrackableObjectGraph",
+    "add_tracked_variable",
     "object_checkpoints",
     "trackable_structures",
 ]
+
+
+def add_tracked_variable(
+    owner: Trackable, name: str, getter: Callable[..., tf.Variable], **kwargs: Any
+) -> tf.Variable:
+    """Makes a variable that checkpoints have as a part of its owner.
+
+    If a checkpoint was restored into the owner before, the variable starts with the value there.
+    The getter's own error is raised for a name that is taken.
+    """
+    return owner._add_variable_with_custom_getter(
+        name=name, getter=getter, overwrite=True, **kwargs
+    )

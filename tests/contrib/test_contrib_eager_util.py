@@ -85,10 +85,10 @@ def test_names_that_moved():
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(eager, "restore_network_checkpoint"), (util, "loader")],
+    [(eager, "enable_remote_eager_execution"), (util, "loader")],
 )
 def test_what_is_missing_says_what_to_use(module, name):
-    with pytest.raises(AttributeError, match=f"{name} (is not supported|was a file). Use "):
+    with pytest.raises(AttributeError, match=f"{name} (was removed|was a file). Use "):
         getattr(module, name)
 
 

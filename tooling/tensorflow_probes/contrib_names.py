@@ -82,3 +82,23 @@ def _remapping() -> None:
     made = private.load_and_remap_matrix_initializer("model.ckpt", "w", 2, 2)
     other = private.load_embedding_initializer("model.ckpt", "w", 2, 2, "old", "new")
     check(callable(made) and callable(other), "they make no initializers")
+
+
+@probe("has_automatic_name", "layer_name_counts", "layer_scope", "place_layer", "rename_layer",
+       "use_resource_variables", "variable_scope_counts")  # fmt: skip
+def _layers() -> None:
+    with new_graph():
+        layer, named = v1.layers.Dense(1), v1.layers.Dense(1, name="own")
+        check(private.layer_scope(layer) is None, "a new layer has a scope")
+        kinds = [private.has_automatic_name(each) for each in (v1.layers.Dense(1), named)]
+        check(kinds == [True, False], "a layer's name does not tell where it comes from")
+        private.rename_layer(layer, private.layer_name_counts(), {"dense"}, "scope")
+        check(layer.name == "dense_1", f"a layer is renamed to {layer.name}")
+        private.use_resource_variables(layer)
+        with v1.variable_scope("there") as scope:
+            private.place_layer(layer, scope)
+        layer(tf.zeros([1, 1]))
+        check(layer.weights[0].name == "there/kernel:0", "a layer makes variables elsewhere")
+        for name in ("_gather_saveables_for_checkpoint", "_init_set_name", "_set_scope"):
+            check(hasattr(layer, name), f"{name} is gone, which networks replace")
+        check("there" in private.variable_scope_counts(), "an opened scope is not counted")

@@ -227,7 +227,7 @@ def _xla() -> None:
 
 
 @probe("AutoTrackable", "Trackable", "TrackableObjectGraph", "VARIABLE_VALUE_KEY",
-        "object_checkpoints", "trackable_structures")  # fmt: skip
+        "add_tracked_variable", "object_checkpoints", "trackable_structures")  # fmt: skip
 def _tracking() -> None:
     check(issubclass(private.AutoTrackable, private.Trackable), "AutoTrackable is no Trackable")
     check(private.VARIABLE_VALUE_KEY == "VARIABLE_VALUE", "the key of a variable's value")
@@ -235,6 +235,10 @@ def _tracking() -> None:
     for name in ("_lookup_dependency", "_restore_from_tensors", "_serialize_to_tensors",
                  "_trackable_children"):  # fmt: skip
         check(hasattr(private.Trackable, name), f"{name} is gone, which subclasses replace")
+    with private.eager_mode():
+        owner = private.AutoTrackable()
+        made = private.add_tracked_variable(owner, "kept", v1.get_variable, shape=[2])
+        check(owner._lookup_dependency("kept") is made, "a checkpoint lacks an object's variable")
     for name in ("capture_dependencies", "list_objects", "object_metadata"):
         check(hasattr(private.object_checkpoints, name), f"{name} is gone")
     for name in ("List", "Mapping", "NoDependency"):

@@ -25,6 +25,8 @@ TABLES = (
     "data",
     "distributions",
     "eager",
+    "eager_metrics",
+    "eager_networks",
     "estimators",
     "execution_callbacks",
     "factorization",
