@@ -53,11 +53,23 @@ def start(folder, program, *words):
 
 @contextlib.contextmanager
 def _own_flags():
-    """Removes the flags that are defined within, and sets the others back."""
-    known = set(absl_flags.FLAGS)
+    """Hides the flags that other tests' programs have left, and removes those defined within."""
+    values = absl_flags.FLAGS
+    others = {
+        module: list(flags)
+        for module, flags in values.flags_by_module_dict().items()
+        if module.partition(".")[0] != "absl"
+    }
+    for name in {flag.name for flags in others.values() for flag in flags} & set(values):
+        delattr(values, name)
+    known = set(values)
     with flagsaver.flagsaver():
         try:
             yield
         finally:
-            for name in set(absl_flags.FLAGS) - known:
-                delattr(absl_flags.FLAGS, name)
+            for name in set(values) - known:
+                delattr(values, name)
+    for module, flags in others.items():
+        for flag in flags:
+            values[flag.name] = flag
+            values.register_flag_by_module(module, flag)
