@@ -71,11 +71,12 @@ def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], measured: str
       paces: of each model that was measured the paces by the number of cores, 1 and 8.
       measured: how they were measured, in words, for the last column.
     """
-    head = ["", "examples/s on 1 core", "on 8 cores", "8 / 1", "waiting for input on 8 cores"]
+    head = ["", "examples/s on 1 core", "on 8 cores", "8 / 1", "waiting for input on 1, on 8 cores"]
     rows = {m[1]: [c.strip() for c in m[0].strip("|\n").split("|")] for m in _ROW.finditer(page)}
     for name, found in paces.items():
         one, eight = (found[cores].examples_per_sec for cores in _CORES)
-        cells = [f"{one:,.0f}", f"{eight:,.0f}", f"{eight / one:.2f}", found[_CORES[1]].share]
+        waiting = ", ".join(found[cores].share for cores in _CORES)
+        cells = [f"{one:,.0f}", f"{eight:,.0f}", f"{eight / one:.2f}", waiting]
         rows[name] = [_command(name), *cells, measured]
     missing = [""] * (len(head) - 1) + [_MISSING]
     ordered = [rows.get(name, [_command(name), *missing]) for name in model_names()]
