@@ -128,7 +128,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "converter.optimizations.": "OpHint convert_op_hints_to_stubs toco_convert_protos",
     },
     "nccl": {
-        "is not supported. tf.distribute copies variables to the devices of a strategy.": (
+        "is not supported. A strategy of tf.distribute copies variables to its devices.": (
             "broadcast"
         ),
     },

@@ -97,10 +97,7 @@ class Mean(Metric):
 
 
 class _Matches(Mean):
-    """The share of labels that predictions match.
-
-    Subclasses say what a match is.
-    """
+    """The share of labels that predictions match; subclasses say what is compared."""
 
     def __init__(self, name: str | None = None, dtype: Any = tf.float64):
         super().__init__(name=name, dtype=dtype)
@@ -134,7 +131,7 @@ class _Matches(Mean):
         )
 
     def _comparable(self, labels: Any, predictions: Any) -> tuple[Any, Any]:
-        raise NotImplementedError
+        return labels, predictions
 
 
 class Accuracy(_Matches):
@@ -144,9 +141,6 @@ class Accuracy(_Matches):
       name: see `Metric`.
       dtype: the type of the variables and of the result.
     """
-
-    def _comparable(self, labels: Any, predictions: Any) -> tuple[Any, Any]:
-        return labels, predictions
 
 
 class CategoricalAccuracy(_Matches):

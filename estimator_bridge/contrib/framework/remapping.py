@@ -75,11 +75,11 @@ def load_variable_slot_initializer(
       primary_partition_info: which part of its variable the slot belongs to; an optimizer does not
         say that to the initializer. None for a variable without parts.
       new_row_vocab_size: the number of rows in new_row_vocab_file, or of the rows to load.
-      new_col_vocab_size: the number of columns, likewise.
+      new_col_vocab_size: the number of columns in new_col_vocab_file, or of the columns to load.
       old_row_vocab_file: a file of the names of the checkpoint's rows; None to keep the rows.
       new_row_vocab_file: a file of the names of the model's rows.
-      old_col_vocab_file: likewise for columns.
-      new_col_vocab_file: likewise for columns.
+      old_col_vocab_file: a file of the names of the checkpoint's columns; None to keep the columns.
+      new_col_vocab_file: a file of the names of the model's columns.
       num_row_oov_buckets: the number of further rows.
       num_col_oov_buckets: the number of further columns.
       initializer: initializes what the checkpoint lacks; zeros by default.

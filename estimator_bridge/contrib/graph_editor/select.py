@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import tensorflow as tf
@@ -120,16 +120,10 @@ def select_ops(*args: Any, **kwargs: Any) -> list[Any]:
       TypeError: an argument has another type.
       ValueError: another keyword, or a regular expression without a graph.
     """
-    options = _options(kwargs)
-    found: list[Any] = []
-    for arg in args:
-        if can_be_regex(arg):
-            pattern = _pattern(arg, options, _TS_ONLY, _OPS_ONLY, "restrict_ops_regex")
-            listed = filter_ops_from_regex(options["graph"], pattern) if pattern else []
-        else:
-            listed = make_list_of_op(arg, ignore_ts=True)
-        concatenate_unique(found, _passing(listed, options.get("positive_filter")))
-    return found
+    return _selected(
+        args, _options(kwargs), (_TS_ONLY, _OPS_ONLY, "restrict_ops_regex"),
+        filter_ops_from_regex, lambda arg: make_list_of_op(arg, ignore_ts=True),
+    )  # fmt: skip
 
 
 def select_ts(*args: Any, **kwargs: Any) -> list[Any]:
@@ -145,16 +139,10 @@ def select_ts(*args: Any, **kwargs: Any) -> list[Any]:
       TypeError: an argument has another type.
       ValueError: another keyword, or a regular expression without a graph.
     """
-    options = _options(kwargs)
-    found: list[Any] = []
-    for arg in args:
-        if can_be_regex(arg):
-            pattern = _pattern(arg, options, _OPS_ONLY, _TS_ONLY, "restrict_ts_regex")
-            listed = filter_ts_from_regex(options["graph"], pattern) if pattern else []
-        else:
-            listed = make_list_of_t(arg, ignore_ops=True)
-        concatenate_unique(found, _passing(listed, options.get("positive_filter")))
-    return found
+    return _selected(
+        args, _options(kwargs), (_OPS_ONLY, _TS_ONLY, "restrict_ts_regex"),
+        filter_ts_from_regex, lambda arg: make_list_of_t(arg, ignore_ops=True),
+    )  # fmt: skip
 
 
 def select_ops_and_ts(*args: Any, **kwargs: Any) -> tuple[list[Any], list[Any]]:
@@ -175,6 +163,34 @@ def _passing(elements: list[Any], positive_filter: Callable[[Any], Any] | bool |
     if not callable(positive_filter):
         return elements
     return [each for each in elements if positive_filter(each)]
+
+
+def _selected(
+    args: Iterable[Any],
+    options: dict[str, Any],
+    expressions: tuple[str, str, str],
+    from_regex: Callable[[Any, Any], list[Any]],
+    listed: Callable[[Any], list[Any]],
+) -> list[Any]:
+    """Returns elements of one kind.
+
+    Args:
+      args: what the program gave.
+      options: its keywords.
+      expressions: how regular expressions for other kinds start, how those for this kind do, and
+        the keyword that asks for that start.
+      from_regex: returns a graph's elements whose names match.
+      listed: returns the elements of any other argument.
+    """
+    found: list[Any] = []
+    for arg in args:
+        if can_be_regex(arg):
+            pattern = _pattern(arg, options, *expressions)
+            chosen = from_regex(options["graph"], pattern) if pattern else []
+        else:
+            chosen = listed(arg)
+        concatenate_unique(found, _passing(chosen, options.get("positive_filter")))
+    return found
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:

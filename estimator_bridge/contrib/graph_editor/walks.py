@@ -230,13 +230,10 @@ def get_walks_intersection_ops(
       control_outputs: see ``check_cios``.
       control_ios: see ``check_cios``.
     """
-    control_inputs, outputs = check_cios(control_inputs, control_outputs, control_ios)
-    ahead = get_forward_walk_ops(
-        forward_seed_ops, forward_inclusive, within_ops, within_ops_fn, control_outputs=outputs
-    )
-    back = get_backward_walk_ops(
-        backward_seed_ops, backward_inclusive, within_ops, within_ops_fn, (), control_inputs
-    )
+    ahead, back = _both_walks(
+        (forward_seed_ops, forward_inclusive), (backward_seed_ops, backward_inclusive),
+        (within_ops, within_ops_fn), (control_inputs, control_outputs, control_ios),
+    )  # fmt: skip
     both = set(back)
     return [op for op in ahead if op in both]
 
@@ -265,14 +262,25 @@ def get_walks_union_ops(
       control_outputs: see ``check_cios``.
       control_ios: see ``check_cios``.
     """
-    control_inputs, outputs = check_cios(control_inputs, control_outputs, control_ios)
-    ahead = get_forward_walk_ops(
-        forward_seed_ops, forward_inclusive, within_ops, within_ops_fn, control_outputs=outputs
-    )
-    back = get_backward_walk_ops(
-        backward_seed_ops, backward_inclusive, within_ops, within_ops_fn, (), control_inputs
-    )
+    ahead, back = _both_walks(
+        (forward_seed_ops, forward_inclusive), (backward_seed_ops, backward_inclusive),
+        (within_ops, within_ops_fn), (control_inputs, control_outputs, control_ios),
+    )  # fmt: skip
     return concatenate_unique(ahead, back)
+
+
+def _both_walks(
+    forward: tuple[Any, bool],
+    backward: tuple[Any, bool],
+    within: tuple[Any, Any],
+    control: tuple[Any, Any, Any],
+) -> tuple[list[Any], list[Any]]:
+    """Returns what is ahead of the one seeds, and what is behind the others."""
+    control_inputs, control_outputs = check_cios(*control)
+    return (
+        get_forward_walk_ops(*forward, *within, control_outputs=control_outputs),
+        get_backward_walk_ops(*backward, *within, (), control_inputs),
+    )
 
 
 def _seeds(given: Any, of_tensors: Callable[[list[Any]], list[Any]]) -> list[Any]:

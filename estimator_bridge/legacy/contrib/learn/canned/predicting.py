@@ -11,7 +11,14 @@ from estimator_bridge.legacy.contrib.learn.estimator import Estimator
 from estimator_bridge.legacy.contrib.learn.keys import PredictionKey
 from estimator_bridge.legacy.contrib.learn.metric_spec import MetricSpec
 
-__all__ = ["CannedEstimator", "Classifier", "Regressor", "check_columns", "without_names"]
+__all__ = [
+    "CannedEstimator",
+    "ClassPredictor",
+    "Classifier",
+    "Regressor",
+    "check_columns",
+    "without_names",
+]
 
 
 class CannedEstimator(Estimator):
@@ -22,8 +29,33 @@ class CannedEstimator(Estimator):
         return _each(found, key) if as_iterable else found[key]
 
 
-class Classifier(CannedEstimator):
+class ClassPredictor(CannedEstimator):
     """An estimator that predicts classes."""
+
+    def predict_classes(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        """Predicts classes: their ids, or their names if the estimator has label_keys.
+
+        Args:
+          x: arrays of features, if there is no input_fn.
+          input_fn: returns features, or a dataset of them.
+          batch_size: the number of examples of a batch of x; by default all.
+          as_iterable: whether to return an iterator over examples; otherwise those of a batch.
+
+        Returns:
+          An iterator, or an array [batch].
+        """
+        given = {"x": x, "input_fn": input_fn, "batch_size": batch_size}
+        return self._predicted(PredictionKey.CLASSES, given, as_iterable)
+
+
+class Classifier(ClassPredictor):
+    """An estimator that predicts classes and their probabilities."""
 
     def predict(  # type: ignore[override]
         self,
@@ -48,27 +80,6 @@ class Classifier(CannedEstimator):
         if not outputs:
             return self.predict_classes(x, input_fn, batch_size, as_iterable)
         return super().predict(x, input_fn, batch_size, outputs, as_iterable)
-
-    def predict_classes(
-        self,
-        x: Any = None,
-        input_fn: Callable[[], Any] | None = None,
-        batch_size: int | None = None,
-        as_iterable: bool = True,
-    ) -> Any:
-        """Predicts classes: their ids, or their names if the estimator has label_keys.
-
-        Args:
-          x: arrays of features, if there is no input_fn.
-          input_fn: returns features, or a dataset of them.
-          batch_size: the number of examples of a batch of x; by default all.
-          as_iterable: whether to return an iterator over examples; otherwise those of a batch.
-
-        Returns:
-          An iterator, or an array [batch].
-        """
-        given = {"x": x, "input_fn": input_fn, "batch_size": batch_size}
-        return self._predicted(PredictionKey.CLASSES, given, as_iterable)
 
     def predict_proba(
         self,

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from estimator_bridge.legacy.contrib.learn.canned.predicting import CannedEstimator
+from estimator_bridge.legacy.contrib.learn.canned.predicting import ClassPredictor
 from estimator_bridge.legacy.contrib.learn.canned.sdca_linear import sdca_model_fn
 from estimator_bridge.legacy.contrib.learn.heads.factories import binary_svm_head
-from estimator_bridge.legacy.contrib.learn.keys import PredictionKey
 from estimator_bridge.legacy.contrib.linear_optimizer.sdca_optimizer import SDCAOptimizer
 
 __all__ = ["SVM"]
 
 
-class SVM(CannedEstimator):
+class SVM(ClassPredictor):
     """A linear support vector machine for two classes, trained by SDCAOptimizer.
 
     Args:
@@ -63,27 +62,6 @@ class SVM(CannedEstimator):
             "weight_column_name": weight_column_name,
         }
         super().__init__(sdca_model_fn, model_dir, config, params, feature_engineering_fn)
-
-    def predict_classes(
-        self,
-        x: Any = None,
-        input_fn: Callable[[], Any] | None = None,
-        batch_size: int | None = None,
-        as_iterable: bool = True,
-    ) -> Any:
-        """Predicts classes.
-
-        Args:
-          x: arrays of features, if there is no input_fn.
-          input_fn: returns features, or a dataset of them.
-          batch_size: the number of examples of a batch of x; by default all.
-          as_iterable: whether to return an iterator over examples; otherwise those of a batch.
-
-        Returns:
-          An iterator over 0 and 1, or an array [batch].
-        """
-        given = {"x": x, "input_fn": input_fn, "batch_size": batch_size}
-        return self._predicted(PredictionKey.CLASSES, given, as_iterable)
 
     def predict_proba(self, *args: Any, **kwargs: Any) -> Any:
         """Fails: a support vector machine has no probabilities.
