@@ -28,7 +28,6 @@ def test_advice_is_on_namespaces_that_are_missing():
 @pytest.mark.parametrize(
     ("namespace", "name", "instead"),
     [
-        ("eager", "metrics", "tf.keras.metrics.Mean"),
         ("image", "single_image_random_dot_stereograms", "NumPy"),
         ("saved_model", "save_keras_model", r"model\.save\(path\)"),
         ("tfprof", "ProfileContext", "profiler.Profiler"),
