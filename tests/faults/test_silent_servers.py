@@ -92,7 +92,7 @@ def test_workers_that_listen_and_say_nothing_are_named(monkeypatch, caplog):
     )
     not_answering = cluster.not_answering
     monkeypatch.setattr(cluster, "not_answering", lambda addresses: not_answering(addresses, 0.2))
-    came = rf"waited 120 s .*Nothing answers at 127.0.0.1:\d+\."
+    came = r"waited 120 s .*Nothing answers at 127.0.0.1:\d+\."
     with server(b"") as (host, port), pytest.raises(WorkerError, match=came):
         cluster._wait_for([f"{host}:{port}"], 120.0, "chief 0")
     assert "chief 0 has waited 60 s, of 120 s at most, for other workers." in caplog.text
