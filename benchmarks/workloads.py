@@ -89,6 +89,11 @@ def _steps(name: str, title: str, ways: tuple[str, ...] = _STEPS, **more: Any) -
     return Workload(name, title, "steps", {"model": name}, ways, **more)
 
 
+def _input(name: str, order: str) -> Workload:
+    title = f"input alone: arrays' rows {order}, batch 32"
+    return _steps(name, title, ("here", "original", "tf1", "hand"), call=1000)
+
+
 def _xla(model: str, title: str) -> Workload:
     return Workload(f"xla_{model}", title, "steps", {"model": model}, _XLA, share=0.7, table="xla")
 
@@ -142,6 +147,7 @@ WORKLOADS = [
     Workload(
         "hook", "MLP, a hook fetches each loss", "steps", {"model": "mlp", "hook": True}, _BOTH
     ),
+    *(_input("rows", "in order"), _input("rows_shuffled", "shuffled")),
     _calls("evaluate_once", "evaluate one batch of 128", "evaluate", 128, calls=20),
     *_in_memory("evaluate", "evaluate", "evaluate"),
     *_in_memory("predict", "predict", "predict"),

@@ -11,6 +11,7 @@ from benchmarks.models.embedding import Embedding
 from benchmarks.models.lstm import LSTM
 from benchmarks.models.mlp import MLP
 from benchmarks.models.model import Model
+from benchmarks.models.rows import Rows
 
 __all__ = ["MODELS", "Model"]
 
@@ -21,4 +22,6 @@ MODELS: dict[str, Callable[[], Model]] = {
     "bert": Bert,
     "lstm": LSTM,
     "embedding": Embedding,
+    "rows": Rows,
+    "rows_shuffled": functools.partial(Rows, is_shuffled=True),
 }

@@ -10,10 +10,10 @@ import tensorflow as tf
 
 from benchmarks.models.optimizers import Momentum
 
-__all__ = ["Model"]
+__all__ = ["EXAMPLES", "Model"]
 
 _v1 = tf.compat.v1
-_EXAMPLES = 1024
+EXAMPLES = 1024
 
 
 class Model:
@@ -94,7 +94,7 @@ class Model:
         """
         weights, step = self.start(), tf.Variable(0, dtype=tf.int64)
         self.optimizer.prepare(weights)
-        count = _EXAMPLES // self.batch or 1
+        count = EXAMPLES // self.batch or 1
         rows = [a.reshape([count, -1, *a.shape[1:]]) for a in self.examples(count * self.batch)]
         features, labels = (tf.Variable(part, trainable=False) for part in rows)
 
@@ -118,12 +118,12 @@ class Model:
             for s in self.weights()
         ]
 
-    def examples(self, count: int = _EXAMPLES) -> tuple[np.ndarray, np.ndarray]:
+    def examples(self, count: int = EXAMPLES) -> tuple[np.ndarray, np.ndarray]:
         """Returns features and labels."""
         rng = np.random.RandomState(0)
         return self.features(rng, count), rng.randint(0, self.classes, count)
 
-    def dataset(self, count: int = _EXAMPLES) -> tf.data.Dataset:
+    def dataset(self, count: int = EXAMPLES) -> tf.data.Dataset:
         """Returns endless batches of fixed shape, of that many examples."""
         examples = tf.data.Dataset.from_tensor_slices(self.examples(count))
         return examples.repeat().batch(self.batch, drop_remainder=True).prefetch(4)

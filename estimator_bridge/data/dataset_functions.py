@@ -21,14 +21,17 @@ from estimator_bridge.tensorflow_private import eager_context, eager_mode, flat_
 __all__ = ["dataset_of_plain_graph"]
 
 # TensorFlow may run another operation, such as the read of a file, once, while it compiles.
-_PLAIN = re.compile(r"\w+Dataset(V\d+)?|Const|Identity|Reshape|Slice")
-# With rows gathered. A shuffle and a repetition are fused by the optimizer.
+# The comparisons are those of a shuffle's seeds.
+_PLAIN = re.compile(r"\w+Dataset(V\d+)?|Const|Identity|Reshape|Slice|Equal|LogicalAnd|SelectV2")
+# With rows gathered. The optimizer would fuse a shuffle of numbers with a repetition, which takes
+# as long as the two; autotuning takes a third of a small batch's time.
 _BEST = frozenset(
     {
         *("ConcatenateDataset", "MapDataset", "PrefetchDataset", "RangeDataset"),
         *("RebatchDatasetV2", "RepeatDataset", "SkipDataset", "TakeDataset"),
+        *("ShuffleDataset", "ShuffleDatasetV2", "ShuffleDatasetV3"),
         *("TensorDataset", "TensorSliceDataset", "BatchDatasetV2"),
-        *("Const", "Identity", "Reshape", "Slice"),
+        *("Const", "Identity", "Reshape", "Slice", "Equal", "LogicalAnd", "SelectV2"),
     }
 )
 _KEPT = 8

@@ -3,8 +3,12 @@
 ``from_tensor_slices(arrays).shuffle(n).repeat().batch(size)`` copies each row of each array into an
 element, and then joins the elements. The rewritten dataset does to the rows' numbers what the
 program does to the rows. So their order is the same: a shuffle's depends on its seeds and on the
-number of elements. Then it gathers the rows of several batches, and cuts the result into batches.
-Batches of neighboring rows are slices of the arrays, mostly without a copy.
+number of elements. Then it gathers the rows of several batches, in a thread of its own, and cuts
+the result into batches. Batches of neighboring rows are slices of the arrays, mostly without a
+copy.
+
+Both replace a ``prefetch`` of the batches: to hand one over between threads takes longer than to
+cut it.
 """
 
 from __future__ import annotations
@@ -53,7 +57,11 @@ def with_rows_gathered(snapshot: Snapshot, graph: tf.Graph) -> Snapshot:
     found = _rewritten.get(snapshot)
     if found is None:
         maker, may_slice = NodeMaker(), not _repeats(snapshot)
-        for pipeline in find_row_pipelines(snapshot, graph):
+        pipelines = list(find_row_pipelines(snapshot, graph))
+        may_read_ahead = not _restarts(snapshot, pipelines)
+        for pipeline in pipelines:
+            if not may_read_ahead and _reshuffles(pipeline):
+                continue
             if may_slice and _is_sliceable(pipeline):
                 _slice(maker, pipeline)
             elif _row_bytes(pipeline) <= _LARGE_ROW:
@@ -69,6 +77,21 @@ def _repeats(snapshot: Snapshot) -> bool:
     """Whether a batch may be read twice. A py_function that changed its slice would change both."""
     bodies = [snapshot.nodes.values(), *(f.node_def for f in snapshot.library.function)]
     return any("Repeat" in node.op for body in bodies for node in body)
+
+
+def _restarts(snapshot: Snapshot, pipelines: Sequence[RowPipeline]) -> bool:
+    """Whether batches may be read from the start again before their end was reached."""
+    inside = {node.name for pipeline in pipelines for node in pipeline.between}
+    bodies = [f.node_def for f in snapshot.library.function]
+    nodes = [node for name, node in snapshot.nodes.items() if name not in inside]
+    return any("Repeat" in node.op for body in [nodes, *bodies] for node in body)
+
+
+def _reshuffles(found: RowPipeline) -> bool:
+    """Whether each epoch draws a seed, so that a later start differs if rows were read ahead."""
+    kinds = [node.op for node in found.between]
+    first = next((i for i, kind in enumerate(kinds) if "Shuffle" in kind), len(kinds))
+    return any("Repeat" in kind for kind in kinds[first:])
 
 
 def _is_sliceable(found: RowPipeline) -> bool:
@@ -109,6 +132,12 @@ def _slice(maker: NodeMaker, found: RowPipeline) -> None:
         )
     if len(made) > 1:
         maker.add(name, "ConcatenateDataset", made, **_elements(found))
+    _omit_prefetch(maker, found)
+
+
+def _omit_prefetch(maker: NodeMaker, found: RowPipeline) -> None:
+    for node in found.ahead:
+        maker.add(node.name, "Identity", [found.batch.name + ":0"], T=tf.variant)
 
 
 def _rows(
@@ -130,7 +159,8 @@ def _rows(
 def _gather(maker: NodeMaker, found: RowPipeline) -> None:
     """Replaces rows by their numbers up to the batch, and gathers the rows of a block of batches.
 
-    A block has so many batches that what it costs beside its rows does not matter.
+    A block has so many batches that what it costs beside its rows does not matter. The next block
+    is gathered while the batches of one are used.
     """
     name, elements = found.batch.name, _elements(found)
     numbers = {"output_types": [tf.int64], "output_shapes": [tf.TensorShape([])]}
@@ -142,6 +172,7 @@ def _gather(maker: NodeMaker, found: RowPipeline) -> None:
     batches = max(1, most // found.size)
     size, drops = found.batch.input[1:3]
     is_block = batches > 1
+    blocks = elements
     of_block = [maker.constant(name + "/block", batches * found.size), _false(maker, name)]
     numbers["output_shapes"] = [tf.TensorShape([None])]
     ref = maker.add(
@@ -152,20 +183,25 @@ def _gather(maker: NodeMaker, found: RowPipeline) -> None:
     )
     function = _gathering_function(found.types)
     maker.functions[function.signature.name] = function
-    block_shapes = [tf.TensorShape([None]) + shape for shape in found.shapes]
+    if is_block:
+        shapes = [tf.TensorShape([None]) + shape for shape in found.shapes]
+        blocks = {**elements, "output_shapes": shapes}
     ref = maker.add(
-        name + "/gathered" if is_block else name,
+        name + "/gathered",
         "MapDataset",
         [ref, *found.arrays],
         f=function.signature.name,
         Targuments=found.types,
         preserve_cardinality=True,
-        **{**elements, **({"output_shapes": block_shapes} if is_block else {})},
+        **blocks,
         **_IN_TURN,
     )
+    one = maker.constant(name + "/one", 1)
+    ref = maker.add(name + "/ahead" if is_block else name, "PrefetchDataset", [ref, one], **blocks)
     if is_block:
         sizes = maker.constant(name + "/sizes", [found.size])
         maker.add(name, "RebatchDatasetV2", [ref, sizes, drops], **elements)
+        _omit_prefetch(maker, found)
 
 
 def _false(maker: NodeMaker, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class RowPipeline:
 
     Attributes:
       batch: the node of the batches.
+      ahead: the nodes that prefetch the batches: none, or one for each use of them.
       between: the nodes from the rows to the batches, in this order; perhaps none.
       arrays: references of the arrays.
       source: the node of the rows.
@@ -41,6 +42,7 @@ class RowPipeline:
     """
 
     batch: tf.compat.v1.NodeDef
+    ahead: tuple[tf.compat.v1.NodeDef, ...]
     between: tuple[tf.compat.v1.NodeDef, ...]
     source: tf.compat.v1.NodeDef
     arrays: tuple[str, ...]
@@ -61,15 +63,22 @@ class RowPipeline:
 
 def find_row_pipelines(snapshot: Snapshot, graph: tf.Graph) -> Iterator[RowPipeline]:
     """Yields the pipelines of a graph whose arrays have known numbers of rows."""
+    ahead: dict[str, list[Any]] = {}  # by the node whose elements it prefetches
+    for node in snapshot.nodes.values():
+        if node.op == "PrefetchDataset":
+            ahead.setdefault(node_name(node.input[0]), []).append(node)
     for node in snapshot.nodes.values():
         if node.op == "BatchDatasetV2":
-            found = _pipeline(node, snapshot, graph)
+            found = _pipeline(node, ahead.get(node.name, ()), snapshot, graph)
             if found is not None:
                 yield found
 
 
 def _pipeline(
-    batch: tf.compat.v1.NodeDef, snapshot: Snapshot, graph: tf.Graph
+    batch: tf.compat.v1.NodeDef,
+    ahead: Sequence[tf.compat.v1.NodeDef],
+    snapshot: Snapshot,
+    graph: tf.Graph,
 ) -> RowPipeline | None:
     nodes = snapshot.nodes
     between: list[Any] = []
@@ -86,7 +95,9 @@ def _pipeline(
     count = counts.pop()
     if counts or not count or size < 1:
         return None
-    found = RowPipeline(batch, tuple(between), node, arrays, count, int(size), bool(drops))
+    found = RowPipeline(
+        batch, tuple(ahead), tuple(between), node, arrays, count, int(size), bool(drops)
+    )
     return None if {tf.variant, tf.resource}.intersection(found.types) else found
 
 

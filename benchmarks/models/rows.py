@@ -1,0 +1,62 @@
+"""A step that only reads its batch, so that the input's own limit shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from benchmarks.models.mlp import MLP
+from benchmarks.models.model import EXAMPLES
+
+__all__ = ["Rows"]
+
+_v1 = tf.compat.v1
+
+
+class Rows(MLP):
+    """Batches of 32 rows of 64 numbers and their labels.
+
+    Args:
+      is_shuffled: whether each epoch has another order.
+    """
+
+    def __init__(self, is_shuffled: bool = False):
+        super().__init__()
+        self.is_shuffled = is_shuffled
+
+    def spec(self, estimators: Any) -> Callable:
+        """Returns a model_fn whose train_op counts steps."""
+
+        def model_fn(features, labels, mode):
+            train_op = _v1.train.get_global_step().assign_add(1)
+            loss = _one_number(features, labels)
+            return estimators.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+        return model_fn
+
+    def by_hand(self) -> Callable:
+        """Returns a tf.function of an iterator and a number of steps, with the same operations."""
+        step = tf.Variable(0, dtype=tf.int64)
+
+        @tf.function
+        def loop(iterator, steps):
+            loss = tf.constant(0.0)
+            for _ in tf.range(steps):
+                loss = _one_number(*next(iterator))
+                step.assign_add(1)
+            return loss
+
+        return loop
+
+    def dataset(self, count: int = EXAMPLES) -> tf.data.Dataset:
+        """Returns endless batches of fixed shape, of that many examples."""
+        examples = tf.data.Dataset.from_tensor_slices(self.examples(count))
+        if self.is_shuffled:
+            examples = examples.shuffle(count, seed=1)
+        return examples.repeat().batch(self.batch, drop_remainder=True).prefetch(4)
+
+
+def _one_number(features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    return features[0, 0] + tf.cast(labels[0], tf.float32)
