@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
+from estimator_bridge.any_files import exists
 from models.bert.config import SIZES, read_config
 from models.bert.labeled import check_files, read_labeled
 from models.bert.tokenization import read_vocabulary
@@ -93,7 +93,7 @@ def _check(flag_values: absl_flags.FlagValues) -> None:
                 f"{flag_values.bert_config_file} reads at most {config.max_position_embeddings}."
             )
     checkpoint = flag_values.init_checkpoint
-    if checkpoint and "://" not in checkpoint and not os.path.exists(f"{checkpoint}.index"):
+    if checkpoint and not exists(f"{checkpoint}.index"):
         raise UserError(
             f"--init_checkpoint={checkpoint}: there is no {checkpoint}.index. Name the prefix of "
             "its files, such as uncased_L-12_H-768_A-12/bert_model.ckpt."

@@ -7,6 +7,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 
+from estimator_bridge.any_files import exists, open_text
 from models.errors import UserError
 from models.text import is_test, sentences
 
@@ -48,7 +49,7 @@ def check_files(data_dir: str) -> bool:
     Raises:
         UserError: it has one of the two files only.
     """
-    found = [name for name in FILES.values() if os.path.exists(os.path.join(data_dir, name))]
+    found = [name for name in FILES.values() if exists(os.path.join(data_dir, name))]
     if len(found) == 1:
         missing = next(name for name in FILES.values() if name not in found)
         raise UserError(
@@ -84,7 +85,7 @@ def read_labeled(data_dir: str) -> Labeled:
 
 def _rows(path: str) -> list[tuple[str, list[str], str]]:
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        with open_text(path, newline="") as file:
             lines = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read: {error}.") from error

@@ -6,6 +6,7 @@ import csv
 import os
 from collections.abc import Sequence
 
+from estimator_bridge.any_files import exists, open_text
 from models.errors import UserError
 
 __all__ = ["FILES", "TABLES", "check_tables", "header_of", "write_table"]
@@ -26,7 +27,7 @@ def check_tables(data_dir: str, table: str, target: str) -> None:
     """
     folder = os.path.join(data_dir, table)
     paths = {split: os.path.join(folder, name) for split, name in FILES.items()}
-    missing = [path for path in paths.values() if not os.path.exists(path)]
+    missing = [path for path in paths.values() if not exists(path)]
     if len(missing) == len(paths) and table in TABLES:
         return
     if missing:
@@ -50,7 +51,7 @@ def check_tables(data_dir: str, table: str, target: str) -> None:
 def header_of(path: str) -> list[str]:
     """Returns the columns' names; none of an empty file."""
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
+        with open_text(path, "utf-8-sig", newline="") as file:
             return next(csv.reader(file), [])
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not a CSV file in UTF-8: {error}.") from error
@@ -63,7 +64,7 @@ def write_table(folder: str, table: str) -> None:
         folder: the folder of the two files.
         table: the table's name.
     """
-    if all(os.path.exists(os.path.join(folder, name)) for name in FILES.values()):
+    if all(exists(os.path.join(folder, name)) for name in FILES.values()):
         return
     from sklearn import datasets
     from sklearn.model_selection import train_test_split
