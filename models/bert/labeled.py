@@ -64,11 +64,16 @@ def read_labeled(data_dir: str) -> Labeled:
     """Reads train.tsv and test.tsv: in each line the label, the text, and for pairs another text.
 
     Raises:
-        UserError: a file is missing or empty, a line has other columns, or the test set has a
-            label that the training set lacks.
+        UserError: a file is missing or empty, a line has other columns, the training set has one
+            label only, or the test set has a label that the training set lacks.
     """
     rows = {split: _rows(os.path.join(data_dir, name)) for split, name in FILES.items()}
     classes = sorted({label for label, _, _ in rows["train"]})
+    if len(classes) == 1:
+        raise UserError(
+            f"{os.path.join(data_dir, FILES['train'])}: all texts have the label {classes[0]!r}. "
+            "Want two or more labels to tell apart."
+        )
     for label, _, place in rows["test"]:
         if label not in classes:
             raise UserError(

@@ -42,12 +42,14 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
     is_pretraining = flag_values.bert_task == "pretrain"
     labeled = None if is_pretraining else _labeled(flag_values.data_dir)
     texts = _texts(flag_values.data_dir, labeled)
-    tokenizer = _tokenizer(flag_values, texts)
+    parts = _parts(texts, flag_values.data_dir) if is_pretraining else None
+    tokenizer = _tokenizer(flag_values, texts)  # writes a vocabulary: the texts are checked before
     config = _config(flag_values, len(tokenizer))
     length = flag_values.max_seq_length
     checkpoint = flag_values.init_checkpoint
     if labeled is None:
-        splits = _pretraining_splits(_parts(texts, flag_values.data_dir), tokenizer, length)
+        assert parts is not None
+        splits = _pretraining_splits(parts, tokenizer, length)
     else:
         splits = {
             split: Split(*labeled_arrays(found, tokenizer, length))
