@@ -13,7 +13,6 @@ from estimator_bridge.errors import CheckpointError, DataError
 from estimator_bridge.prediction.input_files import KINDS, InputFiles, find_inputs
 from estimator_bridge.prediction.model_folder import ModelFolder, find_model
 from estimator_bridge.prediction.output import check_output
-from estimator_bridge.prediction.rows import is_remote
 from estimator_bridge.prediction.text_rows import header_of
 from estimator_bridge.quiet_start import quietly, settle_devices
 
@@ -111,13 +110,12 @@ def run_predict(
 def _checked_inputs(arguments: argparse.Namespace) -> InputFiles:
     inputs = find_inputs(arguments.input, arguments.input_format)
     for path in inputs.paths if inputs.kind == "csv" else ():
-        if not is_remote(path):
-            header = header_of(path)
-            missing = [name for name in _names(arguments.keep) if name not in header]
-            if missing:
-                raise DataError(
-                    f"{path}: no column {missing[0]!r} for --keep; it has {', '.join(header)}."
-                )
+        header = header_of(path)
+        missing = [name for name in _names(arguments.keep) if name not in header]
+        if missing:
+            raise DataError(
+                f"{path}: no column {missing[0]!r} for --keep; it has {', '.join(header)}."
+            )
     return inputs
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable
 
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.data.reader_parts import reader_part
 from models.task import InputRequest
 
 __all__ = ["input_for"]
@@ -16,6 +18,8 @@ def input_for(
     request: InputRequest, make: Callable[[bool], Callable[..., tf.data.Dataset]]
 ) -> Callable[..., tf.data.Dataset]:
     """Makes the input_fn of a request, of all examples or of the first ones.
+
+    Several hosts share the first examples: each reads the first ones of its own part.
 
     Args:
         request: the request.
@@ -27,8 +31,12 @@ def input_for(
         return make(request.training)
     ordered = make(False)
 
-    def examples(params: Any, mode: str) -> tf.data.Dataset:
-        few = ordered(params=params, mode=mode).unbatch().take(first).cache()
+    def examples(
+        params: Any, mode: str, input_context: tf.distribute.InputContext | None
+    ) -> tf.data.Dataset:
+        batches = ordered(params=params, mode=mode, input_context=input_context)
+        _, count = reader_part(params, input_context)
+        few = batches.unbatch().take(math.ceil(first / count)).cache()
         return few.repeat() if request.training else few
 
     return eb.data.input_fn(examples, request.training, request.batch_size)

@@ -1,4 +1,4 @@
-"""Small data sets that are held in memory, as inputs of a task."""
+"""Small data sets that are held in memory, as inputs of a task: each host reads its own rows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.data.reader_parts import reader_part
 from models.task import InputRequest
 
 __all__ = ["Split", "input_fn_of"]
@@ -42,8 +42,12 @@ def input_fn_of(splits: Mapping[str, Split], request: InputRequest) -> Callable[
     """
     chosen = splits[request.split]
 
-    def examples() -> tf.data.Dataset:
-        arrays = tf.nest.map_structure(_first(request.first), (chosen.features, chosen.labels))
+    def examples(params: Any, input_context: tf.distribute.InputContext | None) -> tf.data.Dataset:
+        index, count = reader_part(params, input_context)
+        rows = slice(index, request.first, count)
+        arrays = tf.nest.map_structure(
+            lambda values: values[rows], (chosen.features, chosen.labels)
+        )
         dataset = tf.data.Dataset.from_tensor_slices(arrays)
         if request.training:
             size = request.first or chosen.size
@@ -51,7 +55,3 @@ def input_fn_of(splits: Mapping[str, Split], request: InputRequest) -> Callable[
         return dataset
 
     return eb.data.input_fn(examples, training=request.training, batch_size=request.batch_size)
-
-
-def _first(count: int | None) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda values: values[:count]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 
+import tensorflow as tf
+
+from estimator_bridge.any_files import is_remote
 from estimator_bridge.checkpoint import explained_full_disk_of
 from estimator_bridge.local_files import whole_file
 
-__all__ = ["saved_file"]
+__all__ = ["saved_file", "write_text"]
 
 
 @contextlib.contextmanager
@@ -27,3 +31,29 @@ def saved_file(path: str) -> Iterator[str]:
     """
     with explained_full_disk_of(f"The file {path}"), whole_file(path) as temporary:
         yield temporary
+
+
+def write_text(path: str, text: str) -> None:
+    """Writes a file as a whole, and its folder if needed.
+
+    Args:
+        path: on this machine, or of an object store.
+        text: its content.
+
+    Raises:
+        DiskFullError: the disk is full; nothing is left of the file.
+        OSError: the file cannot be written for another reason.
+    """
+    folder = os.path.dirname(path)
+    if not is_remote(path):
+        os.makedirs(folder, exist_ok=True)
+        with saved_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+        return
+    try:
+        tf.io.gfile.makedirs(folder)
+        with tf.io.gfile.GFile(f"{path}.part", "w") as file:
+            file.write(text)
+        tf.io.gfile.rename(f"{path}.part", path, overwrite=True)
+    except tf.errors.OpError as error:
+        raise OSError(f"{path}: cannot be written: {error.message}") from error

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from absl import flags as absl_flags
 
 import flags
+from estimator_bridge.any_files import is_folder
 from estimator_bridge.prediction.model_folder import ModelFolder
 from models.registry import define_model_flags, entry_of, settle
 from models.task import open_task
@@ -37,7 +38,7 @@ def exporting(arguments: argparse.Namespace, folder: ModelFolder) -> Callable[[s
         FlagsError: the model's own flags are wrong.
         UserError: the model's files are missing or wrong.
     """
-    model_dir = folder.path if os.path.isdir(folder.path) else os.path.dirname(folder.path)
+    model_dir = folder.path if is_folder(folder.path) else os.path.dirname(folder.path)
     values = _training_flags(model_dir, arguments.model)
     if values is None or values.api != "estimator":  # others have checkpoints of another kind
         return None
@@ -46,7 +47,7 @@ def exporting(arguments: argparse.Namespace, folder: ModelFolder) -> Callable[[s
     def export(target: str) -> str:
         import estimator_bridge as eb
 
-        if not os.path.isdir(values.data_dir):  # nothing is written for a prediction
+        if not is_folder(values.data_dir):  # nothing is written for a prediction
             values["data_dir"].value = os.path.join(target, "data")
         task = open_task(values)
         params = {**task.params, **_OF_TRAINING}

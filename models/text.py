@@ -7,6 +7,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 
+from estimator_bridge.any_files import is_folder, names_in, open_text
 from models.errors import UserError
 
 __all__ = ["TEXT", "is_test", "paragraphs", "read_texts", "sentences", "text_files"]
@@ -20,9 +21,9 @@ _TEST_ONE_IN = 5
 
 def text_files(data_dir: str) -> list[str]:
     """Returns the text files of a folder, in order; none if there is no such folder."""
-    if not os.path.isdir(data_dir):
+    if not is_folder(data_dir):
         return []
-    names = sorted(name for name in os.listdir(data_dir) if name.endswith(TEXT))
+    names = [name for name in names_in(data_dir) if name.endswith(TEXT)]
     return [os.path.join(data_dir, name) for name in names]
 
 
@@ -51,10 +52,12 @@ def read_texts(data_dir: str) -> Mapping[str, str]:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
+        with open_text(path) as file:
             text = file.read()
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not a text file in UTF-8: {error}.") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}.") from error
     if not text.strip():
         raise UserError(f"{path}: empty. Remove it, or write text into it.")
     return text

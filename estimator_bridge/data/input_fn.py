@@ -28,30 +28,37 @@ def input_fn(
     Args:
       make_dataset: returns the examples, one by one: a Dataset of (features, labels), or of
         features for predict. It also shuffles and repeats, if wanted. It may take ``params``, the
-        estimator's params, and ``mode``, one of `ModeKeys`.
+        estimator's params, ``mode``, one of `ModeKeys`, and ``input_context``. The last and
+        ``params["context"]`` tell which part of the examples to read, where several workers or
+        hosts of a TPU read.
       training: whether to drop a last batch that is not full, as training on a TPU requires;
         otherwise every example is kept.
       batch_size: the batch size if the estimator gives no ``params["batch_size"]``; `TPUEstimator`
         always gives it.
 
     Returns:
-      A function of ``params`` and ``mode``, both optional, that returns a Dataset of batches. A
-      batch has ``params["batch_size"]`` examples: a host's batch or, with per-core input, a
-      replica's batch.
+      A function of ``params``, ``mode`` and ``input_context``, all optional, that returns a Dataset
+      of batches. A batch has ``params["batch_size"]`` examples: a host's batch or, with per-core
+      input, a replica's batch.
 
     Raises:
       TypeError: `make_dataset` is not a function, or did not return a Dataset.
       ValueError: it has an argument of another name, or `batch_size` is not a positive integer;
         when called, neither gives a batch size.
     """
-    make = NamedArguments("make_dataset", make_dataset, ("mode", "params"))
+    make = NamedArguments("make_dataset", make_dataset, ("mode", "params", "input_context"))
     if batch_size is not None:
         check_batch_size(batch_size, "input_fn(batch_size=...)")
     usual_mode = ModeKeys.TRAIN if training else ModeKeys.EVAL
 
-    def batched(params: Any = None, mode: str | None = None) -> tf.data.Dataset:
+    def batched(
+        params: Any = None,
+        mode: str | None = None,
+        input_context: tf.distribute.InputContext | None = None,
+    ) -> tf.data.Dataset:
         size = batch_size_for(params, batch_size)
-        dataset = make({"params": params, "mode": mode or usual_mode})
+        offered = {"params": params, "mode": mode or usual_mode, "input_context": input_context}
+        dataset = make(offered)
         if not isinstance(dataset, tf.data.Dataset):
             raise TypeError(
                 "make_dataset must return a tf.data.Dataset of single examples, got "

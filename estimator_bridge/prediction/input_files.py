@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import glob
 import os
 from collections.abc import Sequence
 
+from estimator_bridge.any_files import (
+    exists,
+    files_below,
+    is_folder,
+    is_remote,
+    matching,
+    open_bytes,
+)
 from estimator_bridge.errors import DataError
-from estimator_bridge.prediction.rows import is_remote
 
 __all__ = ["KINDS", "InputFiles", "find_inputs"]
 
@@ -40,8 +46,7 @@ def find_inputs(given: Sequence[str], kind: str | None = None) -> InputFiles:
 
     Args:
       given: files, patterns, or folders, whose files of a known kind are read in the order of
-        their names, those of sub-folders included. Paths of an object store (gs://...) are taken
-        as files without a look.
+        their names, those of sub-folders included; local, or of an object store.
       kind: the kind of all files; None: by the ends of their names.
 
     Raises:
@@ -60,22 +65,18 @@ def find_inputs(given: Sequence[str], kind: str | None = None) -> InputFiles:
 
 
 def _files(word: str, kind: str | None) -> list[str]:
-    if is_remote(word):
-        return [word]
-    if os.path.isdir(word):
+    if is_folder(word):
         endings = KINDS[kind] if kind else tuple(e for some in KINDS.values() for e in some)
         inside = [
-            os.path.join(folder, name)
-            for folder, _, names in sorted(os.walk(word))
-            for name in sorted(names)
-            if not name.startswith((".", "_")) and name.lower().endswith(endings)
-            and name != "manifest.json"
-        ]  # fmt: skip
+            path
+            for path in files_below(word)
+            if _is_input(os.path.basename(path)) and path.lower().endswith(endings)
+        ]
         if not inside:
             raise DataError(f"{word}: no file that ends in {', '.join(endings)}.")
         return inside
-    is_pattern = not os.path.exists(word) and any(c in word for c in _PATTERN)
-    paths = sorted(glob.glob(word)) if is_pattern else [word]
+    is_pattern = not exists(word) and any(c in word for c in _PATTERN)
+    paths = matching(word) if is_pattern else [word]
     if not paths:
         raise DataError(f"{word}: no file matches this pattern.")
     for path in paths:
@@ -83,9 +84,15 @@ def _files(word: str, kind: str | None) -> list[str]:
     return paths
 
 
+def _is_input(name: str) -> bool:
+    return not name.startswith((".", "_")) and name != "manifest.json"
+
+
 def _check_readable(path: str) -> None:
+    if is_remote(path) and exists(path):  # opening it would read it
+        return
     try:
-        with open(path, "rb"):
+        with open_bytes(path):
             pass
     except FileNotFoundError:
         raise DataError(f"{path}: no such file or folder. Name an input with --input.") from None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import os
 
+from estimator_bridge.any_files import exists, is_folder, names_in
 from estimator_bridge.errors import CheckpointError
-from estimator_bridge.prediction.rows import is_remote
 
 __all__ = ["ModelFolder", "find_model"]
 
@@ -35,22 +35,19 @@ def find_model(path: str) -> ModelFolder:
 
     Args:
       path: a SavedModel's folder; a folder of exports, each named by its time; a model_dir; or a
-        checkpoint such as model_dir/model.ckpt-100. A folder of an object store (gs://...) is
-        taken as a SavedModel.
+        checkpoint such as model_dir/model.ckpt-100; local, or of an object store.
 
     Raises:
       CheckpointError: there is neither.
     """
-    if is_remote(path):
-        return ModelFolder(path, path, False)
-    if os.path.exists(path + _CHECKPOINT):
+    if exists(path + _CHECKPOINT):
         return ModelFolder(path, None, True)
-    if not os.path.isdir(path):
+    if not is_folder(path):
         raise CheckpointError(
             f"{path}: no such folder. --model_dir wants a model_dir, the folder of a SavedModel, "
             "or a checkpoint such as model_dir/model.ckpt-100."
         )
-    names = os.listdir(path)
+    names = names_in(path)
     if any(name in names for name in _SAVED):
         return ModelFolder(path, path, False)
     has_checkpoint = any(name.endswith(_CHECKPOINT) for name in names)
@@ -66,15 +63,15 @@ def find_model(path: str) -> ModelFolder:
 def _newest(folder: str) -> str | None:
     """Returns the newest export of a folder, or of the exporters' folders in it."""
     found: dict[tuple[int, str], str] = {}
-    if os.path.isdir(folder):
-        for name in os.listdir(folder):
+    if is_folder(folder):
+        for name in names_in(folder):
             inside = os.path.join(folder, name)
             inner = [inside] if name.isdecimal() else [
                 os.path.join(inside, time)
-                for time in (os.listdir(inside) if os.path.isdir(inside) else ())
+                for time in (names_in(inside) if is_folder(inside) else ())
                 if time.isdecimal()
             ]  # fmt: skip
             for export in inner:
-                if any(os.path.exists(os.path.join(export, file)) for file in _SAVED):
+                if any(exists(os.path.join(export, file)) for file in _SAVED):
                     found[(int(os.path.basename(export)), export)] = export
     return found[max(found)] if found else None

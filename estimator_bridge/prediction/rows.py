@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Union
 
-__all__ = ["BadRow", "Found", "Row", "RowError", "is_remote"]
+__all__ = ["BadRow", "Found", "Row", "RowError"]
 
 
 class RowError(ValueError):
@@ -55,8 +54,3 @@ class BadRow:
 
 
 Found = Iterator[Union[Row, BadRow]]
-
-
-def is_remote(path: str | os.PathLike[str]) -> bool:
-    """Returns whether a path is of an object store, such as gs://bucket/file."""
-    return "://" in os.fspath(path)

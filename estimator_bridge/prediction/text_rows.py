@@ -7,8 +7,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from estimator_bridge.any_files import open_bytes
 from estimator_bridge.errors import DataError
-from estimator_bridge.prediction.rows import BadRow, Found, Row, is_remote
+from estimator_bridge.prediction.rows import BadRow, Found, Row
 
 __all__ = ["csv_rows", "header_of", "json_rows"]
 
@@ -87,7 +88,7 @@ def header_of(path: str) -> list[str]:
 
 def _lines(path: str) -> Iterator[Any]:
     """Yields lines; for one that is not UTF-8, the error."""
-    with _opened(path) as file:
+    with open_bytes(path) as file:
         for number, line in enumerate(file):
             try:
                 text = line.decode("utf-8")
@@ -101,14 +102,6 @@ def _decoded(path: str, number: int, line: Any) -> str:
     if isinstance(line, UnicodeDecodeError):  # quotes may span lines: none can be left out
         raise DataError(f"{path}, line {number}: not UTF-8: {line}. Convert the file to UTF-8.")
     return line
-
-
-def _opened(path: str) -> Any:
-    if is_remote(path):
-        import tensorflow as tf
-
-        return tf.io.gfile.GFile(path, "rb")
-    return open(path, "rb")
 
 
 def _kind(value: object) -> str:

@@ -8,15 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.data.input_errors import explain_input_errors_with
 from estimator_bridge.data.input_fn import batch_size_for, check_batch_size
+from estimator_bridge.data.reader_parts import reader_part
 from estimator_bridge.errors import DataError
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.records.explaining import first_unreadable
 from estimator_bridge.records.features import Feature, parse
 from estimator_bridge.records.files import Paths, RecordFiles, find_records
-from estimator_bridge.records.left_out import check_left_out, file_reader
+from estimator_bridge.records.left_out import Part, check_left_out, file_reader
 
 __all__ = ["input_fn"]
 
@@ -70,7 +72,8 @@ def input_fn(
         test = eb.records.input_fn("gs://bucket/test", training=False, label="label")
 
     In training, 16 files are read at once, records come in the order in which they are ready, and
-    the input repeats. Each host reads different files. With a seed, the order is the same in each
+    the input repeats. Each host reads different files or, if there are fewer files than hosts,
+    different records. With a seed, the order is the same in each
     run. In evaluation and prediction, each record comes once, in the order of the files.
 
     Args:
@@ -101,8 +104,7 @@ def input_fn(
 
     Raises:
       DataError: the files are missing, damaged or mixed; no feature has the label's name; the
-        features are not known; or `leave_out` names another file. When called: there are fewer
-        files than hosts.
+        features are not known; or `leave_out` names another file.
       ValueError: `batch_size` or `shuffle` is not a positive whole number, or `cache` is another
         value. When called: there is no batch size.
     """
@@ -125,9 +127,8 @@ def input_fn(
         input_context: tf.distribute.InputContext | None = None,
     ) -> tf.data.Dataset:
         size = batch_size_for(params, batch_size)
-        part, parts = _part(params, input_context)
-        own = _files_of(files, part, parts)
-        return _batches(own, parsing, reading, size, mode or usual_mode)
+        own, part = _files_of(files, *reader_part(params, input_context))
+        return _batches(own, part, parsing, reading, size, mode or usual_mode)
 
     return batches
 
@@ -144,6 +145,7 @@ def _check_cache(cache: bool | str, decode: Callable | None) -> None:
 
 def _batches(
     paths: list[str],
+    part: Part,
     parsing: Callable[[tf.Tensor], dict[str, tf.Tensor]],
     reading: _Reading,
     batch_size: int,
@@ -164,7 +166,7 @@ def _batches(
         return reading.decode(*values) if isinstance(values, tuple) else reading.decode(values)
 
     explain_input_errors_with(first_unreadable(paths, example, reading.leave_out))
-    dataset = _records(paths, reading)
+    dataset = _records(paths, part, reading)
     if reading.decode is None:
         dataset = _kept_and_shuffled(dataset, reading)
         dataset = dataset.batch(batch_size, drop_remainder=reading.training)
@@ -184,10 +186,10 @@ def _batches(
     return dataset.prefetch(_ALL)
 
 
-def _records(paths: list[str], reading: _Reading) -> tf.data.Dataset:
+def _records(paths: list[str], part: Part, reading: _Reading) -> tf.data.Dataset:
     """Returns the serialized records of files."""
     files = tf.data.Dataset.from_tensor_slices(paths)
-    read = file_reader(paths, reading.leave_out)
+    read = file_reader(paths, reading.leave_out, part)
     if not reading.training:
         return files.interleave(read, 1, 1, num_parallel_calls=1, deterministic=True)
     if len(paths) > 1:
@@ -240,27 +242,19 @@ def _parser(
     return lambda records: parse(known, records)
 
 
-def _part(params: Any, context: tf.distribute.InputContext | None) -> tuple[int, int]:
-    """Returns the number of the part of the files that this call reads, and the number of parts.
+def _files_of(files: RecordFiles, part: int, parts: int) -> tuple[list[str], Part]:
+    """Returns the files of a reader, and its part of the records of each.
 
-    ``params["context"]`` counts a TPU's hosts, or its replicas with PER_SHARD_V1;
-    ``input_context`` counts workers that train together.
+    Readers have files of their own. If there are fewer files than readers, each reads all files
+    and takes a part of the records.
     """
-    tpu = params["context"] if params and "context" in params else None
-    if tpu is not None:
-        _, index, total, _ = tpu.current_input_fn_deployment()
-        return index, total
-    if context is not None:
-        return context.input_pipeline_id, context.num_input_pipelines
-    return 0, 1
-
-
-def _files_of(files: RecordFiles, part: int, parts: int) -> list[str]:
-    own = list(files.paths[part::parts])
-    if len(files.paths) < parts:
-        raise DataError(
-            f"{len(files.paths)} files of records cannot be divided among {parts} readers (hosts, "
-            f"workers or cores): each needs at least one file. Write at least {parts} files: "
-            f"estimator-bridge data write ... --shards {max(parts, 8)}."
-        )
-    return own
+    paths = list(files.paths)
+    if len(paths) >= parts:
+        return paths[part::parts], Part()
+    logging.warning(
+        "%s: %d file(s) of records for %d readers (hosts, workers or cores). Each reads all files "
+        "and takes each %d-th record. Write at least %d files, so that each reads its own: "
+        "estimator-bridge data write ... --shards %d",
+        os.path.dirname(paths[0]), len(paths), parts, parts, parts, max(parts, 8),
+    )  # fmt: skip
+    return paths, Part(part, parts)

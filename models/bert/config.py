@@ -6,6 +6,7 @@ import dataclasses
 import json
 from typing import Any
 
+from estimator_bridge.any_files import open_text
 from models.errors import UserError
 
 __all__ = ["SIZES", "BertConfig", "read_config", "variable_shapes"]
@@ -59,7 +60,7 @@ def read_config(path: str) -> BertConfig:
         UserError: it cannot be read, or describes another model.
     """
     try:
-        with open(path, encoding="utf-8") as file:
+        with open_text(path) as file:
             content: dict[str, Any] = json.load(file)
         known = {field.name for field in dataclasses.fields(BertConfig)}
         config = BertConfig(**{name: content[name] for name in content if name in known})

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
+from estimator_bridge.any_files import exists
 from models.bert.config import SIZES, read_config
-from models.bert.labeled import check_files, read_labeled
+from models.bert.labeled import FILES, check_files, read_labeled
 from models.bert.tokenization import read_vocabulary
 from models.entry import Entry, Layout
 from models.errors import UserError
-from models.text import read_texts
+from models.text import read_texts, text_files
 
 __all__ = ["ENTRY"]
 
@@ -93,15 +93,21 @@ def _check(flag_values: absl_flags.FlagValues) -> None:
                 f"{flag_values.bert_config_file} reads at most {config.max_position_embeddings}."
             )
     checkpoint = flag_values.init_checkpoint
-    if checkpoint and "://" not in checkpoint and not os.path.exists(f"{checkpoint}.index"):
+    if checkpoint and not exists(f"{checkpoint}.index"):
         raise UserError(
             f"--init_checkpoint={checkpoint}: there is no {checkpoint}.index. Name the prefix of "
             "its files, such as uncased_L-12_H-768_A-12/bert_model.ckpt."
         )
-    if flag_values.bert_task == "classify" and check_files(flag_values.data_dir):
-        read_labeled(flag_values.data_dir)
-    else:
-        read_texts(flag_values.data_dir)
+    data_dir = flag_values.data_dir
+    if flag_values.bert_task == "classify" and check_files(data_dir):
+        read_labeled(data_dir)
+        return
+    read_texts(data_dir)
+    if flag_values.bert_task == "classify" and text_files(data_dir):
+        raise UserError(
+            f"{data_dir}: has .txt files, and no {' and '.join(FILES.values())} with the labels "
+            "that --bert_task=classify learns. --bert_task=pretrain reads .txt files."
+        )
 
 
 ENTRY = Entry(

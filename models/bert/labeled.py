@@ -7,6 +7,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 
+from estimator_bridge.any_files import exists, open_text
 from models.errors import UserError
 from models.text import is_test, sentences
 
@@ -48,7 +49,7 @@ def check_files(data_dir: str) -> bool:
     Raises:
         UserError: it has one of the two files only.
     """
-    found = [name for name in FILES.values() if os.path.exists(os.path.join(data_dir, name))]
+    found = [name for name in FILES.values() if exists(os.path.join(data_dir, name))]
     if len(found) == 1:
         missing = next(name for name in FILES.values() if name not in found)
         raise UserError(
@@ -63,11 +64,16 @@ def read_labeled(data_dir: str) -> Labeled:
     """Reads train.tsv and test.tsv: in each line the label, the text, and for pairs another text.
 
     Raises:
-        UserError: a file is missing or empty, a line has other columns, or the test set has a
-            label that the training set lacks.
+        UserError: a file is missing or empty, a line has other columns, the training set has one
+            label only, or the test set has a label that the training set lacks.
     """
     rows = {split: _rows(os.path.join(data_dir, name)) for split, name in FILES.items()}
     classes = sorted({label for label, _, _ in rows["train"]})
+    if len(classes) == 1:
+        raise UserError(
+            f"{os.path.join(data_dir, FILES['train'])}: all texts have the label {classes[0]!r}. "
+            "Want two or more labels to tell apart."
+        )
     for label, _, place in rows["test"]:
         if label not in classes:
             raise UserError(
@@ -84,7 +90,7 @@ def read_labeled(data_dir: str) -> Labeled:
 
 def _rows(path: str) -> list[tuple[str, list[str], str]]:
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        with open_text(path, newline="") as file:
             lines = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read: {error}.") from error

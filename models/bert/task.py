@@ -13,6 +13,7 @@ import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
+from estimator_bridge.any_files import exists
 from models.bert.config import SIZES, BertConfig, read_config
 from models.bert.examples import labeled_arrays, pretraining_arrays
 from models.bert.initial_weights import warm_start
@@ -22,7 +23,7 @@ from models.bert.text_graph import TextReader
 from models.bert.tokenization import Tokenizer, build_vocabulary, read_vocabulary
 from models.errors import UserError
 from models.in_memory import Split, input_fn_of
-from models.saved_files import saved_file
+from models.saved_files import write_text
 from models.task import Task, TaskData
 from models.text import read_texts, sentences
 
@@ -41,12 +42,14 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
     is_pretraining = flag_values.bert_task == "pretrain"
     labeled = None if is_pretraining else _labeled(flag_values.data_dir)
     texts = _texts(flag_values.data_dir, labeled)
-    tokenizer = _tokenizer(flag_values, texts)
+    parts = _parts(texts, flag_values.data_dir) if is_pretraining else None
+    tokenizer = _tokenizer(flag_values, texts)  # writes a vocabulary: the texts are checked before
     config = _config(flag_values, len(tokenizer))
     length = flag_values.max_seq_length
     checkpoint = flag_values.init_checkpoint
     if labeled is None:
-        splits = _pretraining_splits(_parts(texts, flag_values.data_dir), tokenizer, length)
+        assert parts is not None
+        splits = _pretraining_splits(parts, tokenizer, length)
     else:
         splits = {
             split: Split(*labeled_arrays(found, tokenizer, length))
@@ -102,11 +105,9 @@ def _tokenizer(flag_values: absl_flags.FlagValues, texts: Sequence[Sequence[str]
         every = [sentence for text in texts for sentence in text]
         checksum = zlib.crc32("\n".join(every).encode())  # other texts have another vocabulary
         path = os.path.join(flag_values.data_dir, _VOCABULARY.format(checksum))
-        if not os.path.exists(path):
+        if not exists(path):
             pieces = build_vocabulary(every, _PIECES, flag_values.lower_case)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with saved_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-                file.write("\n".join(pieces) + "\n")
+            write_text(path, "\n".join(pieces) + "\n")
     return Tokenizer(read_vocabulary(path), flag_values.lower_case)
 
 

@@ -7,6 +7,7 @@ import itertools
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
+from estimator_bridge.any_files import open_text
 from models.errors import UserError
 
 __all__ = ["SPECIAL", "Tokenizer", "build_vocabulary", "read_vocabulary", "words_of"]
@@ -126,7 +127,7 @@ def read_vocabulary(path: str) -> list[str]:
         UserError: it cannot be read, or lacks a special piece.
     """
     try:
-        with open(path, encoding="utf-8") as file:
+        with open_text(path) as file:
             pieces = [line.rstrip("\n") for line in file]
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: the vocabulary cannot be read: {error}.") from error

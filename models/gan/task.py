@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 from absl import flags as absl_flags
 
-import estimator_bridge as eb
-from models.gan.model import MODEL, NOISE, serving_input_receiver_fn
-from models.in_memory import Split, input_fn_of
-from models.mnist.dataset import DigitData, examples, open_data
+from models.gan.inputs import noisy_inputs
+from models.gan.model import MODEL, serving_input_receiver_fn
+from models.mnist.dataset import open_data
 from models.mnist.picture import save_figure
-from models.task import InputRequest, Task, TaskData
+from models.task import Task, TaskData
 
 __all__ = ["open_task"]
 
 _PICTURE = "generated.png"
 _COLUMNS = 10
-# Fewer examples are kept as arrays, whose rows are gathered in whole batches: one by one, they cost
-# a twentieth of a training step.
-_FEW = 10_000
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
@@ -35,7 +29,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         folder=digits.folder,
         unit="images",
         sizes=digits.sizes,
-        input_fn=functools.partial(_input_fn, _images_of(digits)),
+        input_fn=noisy_inputs(digits),
     )
     return Task(
         model=MODEL,
@@ -44,49 +38,6 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         show=_draw,
         params={"height": digits.height, "width": digits.width},
     )
-
-
-def _images_of(digits: DigitData) -> Callable[[InputRequest], Callable[..., tf.data.Dataset]]:
-    """Returns the function that makes the input_fn of a request, without noise."""
-    if sum(digits.sizes.values()) > _FEW:
-        return functools.partial(_read, digits)
-    splits = {}
-    for split, size in digits.sizes.items():
-        images, labels = examples(digits, split, size)
-        splits[split] = Split(images[..., np.newaxis], labels)
-    return functools.partial(input_fn_of, splits)
-
-
-def _read(digits: DigitData, request: InputRequest) -> Callable[..., tf.data.Dataset]:
-    def dataset() -> tf.data.Dataset:
-        found = digits.read(request.split).take(-1 if request.first is None else request.first)
-        if request.training:
-            size = request.first or digits.sizes[request.split]
-            found = found.cache().shuffle(size, seed=request.seed).repeat()
-        return found
-
-    return eb.data.input_fn(dataset, training=request.training, batch_size=request.batch_size)
-
-
-def _input_fn(
-    images_of: Callable[[InputRequest], Callable[..., tf.data.Dataset]], request: InputRequest
-) -> Callable[..., tf.data.Dataset]:
-    """Returns images with noise beside them: the host draws it, so a batch has it on any cores."""
-
-    def noisy(number: tf.Tensor, batch: tuple[tf.Tensor, tf.Tensor]) -> Any:
-        images, labels = batch
-        seed = tf.stack([tf.constant(request.seed or 0, tf.int64), number])
-        noise = tf.random.stateless_normal([tf.shape(images)[0], NOISE], seed)
-        noise = tf.ensure_shape(noise, [images.shape[0], NOISE])
-        return {"image": images, "noise": noise}, labels
-
-    batches = images_of(request)
-
-    def with_noise(params: Any = None, mode: str | None = None) -> tf.data.Dataset:
-        # In whole batches: a map of single examples made training steps wait for their noise.
-        return batches(params, mode).enumerate().map(noisy).prefetch(tf.data.AUTOTUNE)
-
-    return with_noise
 
 
 def _draw(rows: Sequence[Mapping[str, Any]], model_dir: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from estimator_bridge.any_files import is_folder
 from models.mnist.idx import find_mnist, shapes_of
 from models.mnist.records import open_records
 
@@ -26,5 +27,5 @@ def check_data(data_dir: str) -> None:
     folder = os.path.join(data_dir, DIGITS_FOLDER)
     if pairs is not None:
         shapes_of(pairs)
-    elif os.path.isdir(folder):
+    elif is_folder(folder):
         open_records(folder)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
+from estimator_bridge.any_files import exists
 from models.mnist.records import write_records
 
 __all__ = ["split_digits", "write_digits"]
@@ -43,7 +42,7 @@ def write_digits(folder: str) -> None:
     Args:
         folder: the folder of the shards; created completely or not at all.
     """
-    if os.path.exists(folder):
+    if exists(folder):
         return
     splits = split_digits()
     height, width = splits["train"][0].shape[1:]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from estimator_bridge.any_files import exists, open_bytes
 from models.mnist.errors import DataError
 
 __all__ = ["IdxPair", "find_mnist", "read_idx", "read_pair", "shapes_of"]
@@ -49,7 +50,7 @@ def find_mnist(folder: str) -> dict[str, IdxPair] | None:
         for kind, dimensions in (("images", 3), ("labels", 1)):
             names = [f"{stem}-{kind}{dot}idx{dimensions}-ubyte" for dot in _SEPARATORS]
             paths = [os.path.join(folder, name + end) for name in names for end in ("", ".gz")]
-            found[names[0]] = next((path for path in paths if os.path.isfile(path)), None)
+            found[names[0]] = next((path for path in paths if exists(path)), None)
     missing = [name for name, path in found.items() if path is None]
     if len(missing) == len(found):
         return None
@@ -79,8 +80,10 @@ def read_idx(path: str, num_dimensions: int) -> np.ndarray:
     """
     try:
         # A whole file, 47 MB at most, is read at once: its length is one of the checks.
-        with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
+        with open_bytes(path) as file:
             content = file.read()
+        if path.endswith(".gz"):
+            content = gzip.decompress(content)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{path}: damaged gzip file: {error}. Download it again.") from error
     wanted = struct.pack(">HBB", 0, _UNSIGNED_BYTE, num_dimensions)

@@ -14,6 +14,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 
+from estimator_bridge.any_files import exists, open_bytes, open_text
 from models.mnist.errors import DataError
 
 __all__ = ["MANIFEST", "Manifest", "Shard", "open_records", "write_records"]
@@ -102,7 +103,7 @@ def _write_split(
 
 def _size_and_checksum(path: str) -> tuple[int, int]:
     size = crc32 = 0
-    with open(path, "rb") as file:
+    with open_bytes(path) as file:
         while block := file.read(1 << 20):
             size += len(block)
             crc32 = zlib.crc32(block, crc32)
@@ -124,7 +125,7 @@ def open_records(folder: str) -> Manifest:
     advice = f"Remove {folder} to have it written again."
     path = os.path.join(folder, MANIFEST)
     try:
-        with open(path, encoding="utf-8") as file:
+        with open_text(path) as file:
             content = json.load(file)
         splits = {
             split: [Shard(**shard) for shard in shards]
@@ -141,7 +142,7 @@ def open_records(folder: str) -> Manifest:
 
 
 def _check_shard(path: str, shard: Shard, advice: str) -> None:
-    if not os.path.isfile(path):
+    if not exists(path):
         raise DataError(f"{path}: missing TFRecord file of {shard.records} records. {advice}")
     size, crc32 = _size_and_checksum(path)
     if size != shard.bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ import estimator_bridge as eb
 from models.mnist.dataset import DigitData, examples, make_dataset, open_data
 from models.mnist.model import MODEL, bytes_per_example, serving_input_receiver_fn
 from models.mnist.picture import draw_predictions
+from models.own_part import own_part
 from models.task import InputRequest, Task, TaskData
 
 __all__ = ["open_task"]
@@ -40,11 +42,16 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
 
 
 def _input_fn(data: DigitData, request: InputRequest) -> Callable[..., tf.data.Dataset]:
-    def dataset() -> tf.data.Dataset:
+    few = -1 if request.first is None else request.first
+
+    def dataset(params: Any, input_context: tf.distribute.InputContext | None) -> tf.data.Dataset:
+        def read(split: str) -> tf.data.Dataset:
+            return own_part(data.read(split).take(few), params, input_context)
+
         if request.training:
-            return make_dataset(data, "train", shuffle_seed=request.seed, first=request.first)
-        few = -1 if request.first is None else request.first
-        return data.read(request.split).take(few)
+            own = dataclasses.replace(data, read=read)
+            return make_dataset(own, "train", shuffle_seed=request.seed, first=request.first)
+        return read(request.split)
 
     return eb.data.input_fn(dataset, training=request.training, batch_size=request.batch_size)
 

@@ -13,6 +13,7 @@ import estimator_bridge as eb
 from models.augment import shifted
 from models.errors import UserError
 from models.first_examples import input_for
+from models.own_part import own_part
 from models.resnet.data import ImageData
 from models.task import InputRequest
 
@@ -78,8 +79,9 @@ def _records_in(path: str) -> int:
 def _reader(
     files: list[str], request: InputRequest, training: bool
 ) -> Callable[..., tf.data.Dataset]:
-    def records() -> tf.data.Dataset:
-        found = tf.data.FixedLengthRecordDataset(files, _BYTES)
+    def records(params: Any, input_context: tf.distribute.InputContext | None) -> tf.data.Dataset:
+        every = tf.data.FixedLengthRecordDataset(files, _BYTES)
+        found = own_part(every, params, input_context)
         return found.shuffle(_SHUFFLED, seed=request.seed).repeat() if training else found
 
     def parse(batch: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -93,8 +95,12 @@ def _reader(
 
     batches = eb.data.input_fn(records, training, request.batch_size)
 
-    def input_fn(params: Any = None, mode: str | None = None) -> tf.data.Dataset:
-        parsed = batches(params, mode).map(parse, tf.data.AUTOTUNE)
+    def input_fn(
+        params: Any = None,
+        mode: str | None = None,
+        input_context: tf.distribute.InputContext | None = None,
+    ) -> tf.data.Dataset:
+        parsed = batches(params, mode, input_context).map(parse, tf.data.AUTOTUNE)
         return parsed.prefetch(tf.data.AUTOTUNE)
 
     return input_fn

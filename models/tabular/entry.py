@@ -6,6 +6,7 @@ from absl import flags as absl_flags
 
 from models.entry import Entry, Layout
 from models.tabular.tables import TABLES, check_tables
+from models.tabular.values import AUTO, KINDS
 
 __all__ = ["ENTRY"]
 
@@ -22,8 +23,16 @@ def _define(flag_values: absl_flags.FlagValues) -> None:
     absl_flags.DEFINE_string(
         "target",
         "target",
-        "For tabular: the column to predict: classes if its values are whole numbers from 0 on, "
-        "else a number.",
+        "For tabular: the column to predict.",
+        flag_values=flag_values,
+    )
+    absl_flags.DEFINE_enum(
+        "target_kind",
+        AUTO,
+        KINDS,
+        "For tabular: whether the target is one of some classes, numbered from 0 on, or a number. "
+        "By default classes if the training set has each whole number from 0 to its largest one. "
+        "Few whole numbers with a gap are an error.",
         flag_values=flag_values,
     )
 
@@ -38,6 +47,8 @@ ENTRY = Entry(
         "scikit-learn's tables",
     ),
     define_flags=_define,
-    check=lambda values: check_tables(values.data_dir, values.table, values.target),
+    check=lambda values: check_tables(
+        values.data_dir, values.table, values.target, values.target_kind
+    ),
     apis=("estimator",),
 )

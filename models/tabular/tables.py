@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import os
 from collections.abc import Sequence
 
+from estimator_bridge.any_files import exists
 from models.errors import UserError
+from models.tabular.values import classes_of, header_of, read_values
 
-__all__ = ["FILES", "TABLES", "check_tables", "header_of", "write_table"]
+__all__ = ["FILES", "TABLES", "Problem", "check_tables", "write_table"]
 
 TABLES = ("breast_cancer", "diabetes", "wine")
 FILES = {"train": "train.csv", "test": "test.csv"}
@@ -17,43 +20,61 @@ _TEST_FRACTION = 0.25
 _SPLIT_SEED = 2018  # fixed, so that every machine tests on the same rows
 
 
-def check_tables(data_dir: str, table: str, target: str) -> None:
-    """Checks the headers of a table's files, if there are any yet.
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """What is predicted.
+
+    Attributes:
+        columns: the names of all columns, the target's among them.
+        classes: the number of classes; 0: the target is a number.
+    """
+
+    columns: Sequence[str]
+    classes: int
+
+
+def check_tables(data_dir: str, table: str, target: str, kind: str) -> Problem | None:
+    """Checks the headers and the cells of a table's files, if there are any yet.
+
+    Args:
+        data_dir: the folder of the table's folder.
+        table: the table's name.
+        target: the column to predict.
+        kind: the kind of its values; see `models.tabular.values.classes_of`.
+
+    Returns:
+        What is predicted; None if the table is one of `TABLES` that is not written yet.
 
     Raises:
-        UserError: there is no such table, one file is missing, their headers differ, or they lack
-            the target.
+        UserError: there is no such table, one file is missing, their headers differ or have no
+            column besides the target, a cell is no number, or the target's values fit no kind.
     """
     folder = os.path.join(data_dir, table)
-    paths = {split: os.path.join(folder, name) for split, name in FILES.items()}
-    missing = [path for path in paths.values() if not os.path.exists(path)]
+    paths = [os.path.join(folder, name) for name in FILES.values()]
+    missing = [path for path in paths if not exists(path)]
     if len(missing) == len(paths) and table in TABLES:
-        return
+        return None
     if missing:
         raise UserError(
             f"{missing[0]}: no such file. --table={table} wants {' and '.join(FILES.values())} in "
             f"{folder}, or one of {', '.join(TABLES)}."
         )
-    headers = {path: header_of(path) for path in paths.values()}
-    first, second = headers
-    if headers[first] != headers[second]:
+    names, others = map(header_of, paths)
+    for path, header in zip(paths, (names, others)):
+        if not header:
+            raise UserError(f"{path}: empty. Want a header with the columns' names, then rows.")
+    if names != others:
         raise UserError(
-            f"{second}: its columns {headers[second]} differ from those of {first}, "
-            f"{headers[first]}."
+            f"{paths[1]}: its columns {others} differ from those of {paths[0]}, {names}."
         )
-    if target not in headers[first]:
+    if target not in names:
         raise UserError(
-            f"{first}: no column {target!r}, the --target; it has {', '.join(headers[first])}."
+            f"{paths[0]}: no column {target!r}, the --target; it has {', '.join(names)}."
         )
-
-
-def header_of(path: str) -> list[str]:
-    """Returns the columns' names; none of an empty file."""
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            return next(csv.reader(file), [])
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not a CSV file in UTF-8: {error}.") from error
+    if len(names) == 1:
+        raise UserError(f"{paths[0]}: no column besides {target!r}. Want some to predict it from.")
+    train, test = map(read_values, paths)
+    return Problem(names, classes_of(train, test, target, kind, paths))
 
 
 def write_table(folder: str, table: str) -> None:
@@ -63,7 +84,7 @@ def write_table(folder: str, table: str) -> None:
         folder: the folder of the two files.
         table: the table's name.
     """
-    if all(os.path.exists(os.path.join(folder, name)) for name in FILES.values()):
+    if all(exists(os.path.join(folder, name)) for name in FILES.values()):
         return
     from sklearn import datasets
     from sklearn.model_selection import train_test_split

@@ -12,16 +12,14 @@ import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
-from models.errors import UserError
 from models.in_memory import Split, input_fn_of
 from models.tabular.model import CLASSIFIER, REGRESSOR, columns_of
-from models.tabular.tables import FILES, TABLES, check_tables, header_of, write_table
+from models.tabular.tables import FILES, TABLES, check_tables, write_table
 from models.task import Task, TaskData
 
 __all__ = ["open_task"]
 
 _SHOWN = 8
-_MOST_CLASSES = 1000
 
 Values = dict[str, np.ndarray]
 
@@ -32,13 +30,14 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
     folder = os.path.join(flag_values.data_dir, table)
     if table in TABLES:
         write_table(folder, table)
-    check_tables(flag_values.data_dir, table, target)
-    records = {split: _records(folder, split) for split in FILES}
+    problem = check_tables(flag_values.data_dir, table, target, flag_values.target_kind)
+    assert problem is not None  # its files are there
+    records = {split: _records(folder, split, problem.columns) for split in FILES}
     values = {split: _values(path, target) for split, path in records.items()}
-    params, model = _problem(values, target, os.path.join(folder, FILES["train"]))
+    params = _params(values["train"][target], problem.classes)
     features = [name for name in values["train"] if name != target]
     params["columns"] = columns_of({name: values["train"][name] for name in features})
-    is_class = model is CLASSIFIER
+    is_class = problem.classes > 0
     splits = {split: _split(found, target, is_class) for split, found in values.items()}
     data = TaskData(
         name=table,
@@ -48,7 +47,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         input_fn=functools.partial(input_fn_of, splits),
     )
     return Task(
-        model=model,
+        model=CLASSIFIER if is_class else REGRESSOR,
         data=data,
         receiver_fn=_receiver(features),
         show=functools.partial(_show, values["test"][target], is_class),
@@ -57,11 +56,11 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
     )
 
 
-def _records(folder: str, split: str) -> str:
+def _records(folder: str, split: str, columns: Sequence[str]) -> str:
     """Writes a CSV file as records, once, and returns their folder."""
     source = os.path.join(folder, FILES[split])
     records = os.path.join(folder, "records", split)
-    types = dict.fromkeys(header_of(source), "float32")
+    types = dict.fromkeys(columns, "float32")
     eb.records.write(eb.records.from_csv(source, types), records, shards=1)
     return records
 
@@ -70,28 +69,13 @@ def _values(records: str, target: str) -> Values:
     """Reads all rows, for the scales of the columns."""
     batches = list(eb.records.input_fn(records, training=False, batch_size=1024)())
     values = {name: np.concatenate([b[name].numpy() for b in batches]) for name in batches[0]}
-    wrong = [name for name, column in values.items() if not np.isfinite(column).all()]
-    if wrong:
-        raise UserError(
-            f"{records}: column {wrong[0]!r} has empty cells. Fill them in the CSV file, and "
-            f"remove {records}."
-        )
     return {target: values.pop(target), **values}
 
 
-def _problem(values: Mapping[str, Values], target: str, path: str) -> tuple[dict[str, Any], Any]:
-    """Returns the params and the model that the target's values ask for."""
-    labels, known = values["train"][target], values["test"][target]
-    is_class = (labels % 1 == 0).all() and labels.min() == 0 and labels.max() < _MOST_CLASSES
-    if not is_class or len(np.unique(labels)) <= labels.max():
-        spread = float(labels.std()) or 1.0
-        return {"outputs": 1, "mean": float(labels.mean()), "spread": spread}, REGRESSOR
-    classes = int(labels.max()) + 1
-    if (known % 1 != 0).any() or known.min() < 0 or known.max() >= classes:
-        raise UserError(
-            f"{path}: {target!r} has the classes 0 to {classes - 1}, and test.csv has others."
-        )
-    return {"outputs": classes}, CLASSIFIER
+def _params(labels: np.ndarray, classes: int) -> dict[str, Any]:
+    if classes:
+        return {"outputs": classes}
+    return {"outputs": 1, "mean": float(labels.mean()), "spread": float(labels.std()) or 1.0}
 
 
 def _split(values: Values, target: str, is_class: bool) -> Split:

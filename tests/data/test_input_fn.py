@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator_bridge.data import call_input_fn, input_fn
+from estimator_bridge.data.reader_parts import reader_part
 from estimator_bridge.model import ModeKeys
+from estimator_bridge.tpu.context import TPUContext
 
 
 def counted(count):
@@ -54,6 +56,22 @@ def test_make_dataset_gets_what_it_names(training):
     made({"count": 4}, ModeKeys.PREDICT)
     usual = ModeKeys.TRAIN if training else ModeKeys.EVAL
     assert seen == [(usual, 4), (ModeKeys.PREDICT, 4)]
+
+
+def test_each_worker_and_host_reads_its_part():
+    def make(params, input_context):
+        index, count = reader_part(params, input_context)
+        return counted(10).shard(count, index)
+
+    made = input_fn(make, False, 5)
+    workers = [tf.distribute.InputContext(3, i, 3) for i in range(3)]
+    parts = [batches(made(input_context=one)) for one in workers]
+    assert parts == [[[0, 6, 12, 18]], [[2, 8, 14]], [[4, 10, 16]]]
+    hosts = [TPUContext(6, 3, i, i, 3) for i in range(3)]
+    assert [batches(made({"context": one})) for one in hosts] == parts
+    # Replicas of two hosts, each with an input of its own; the third of four.
+    assert batches(made({"context": TPUContext(4, 2, 1, 2, 4)})) == [[4, 12]]
+    assert len(batches(made())) == 2
 
 
 def test_either_estimator_can_call_it():

@@ -6,6 +6,7 @@ import tensorflow as tf
 from task_runs import TaskRun, open_task, parsed
 
 from models.bert.labeled import by_subject
+from models.mnist.dataset import examples, open_data
 from models.mnist.digits import split_digits
 from models.task import InputRequest
 from models.text import read_texts
@@ -113,18 +114,35 @@ def test_noise_differs_from_batch_to_batch_and_comes_again_by_its_seed(folder):
     assert not np.array_equal(drawn, noise(2))
 
 
-@pytest.mark.parametrize("training", [True, False])
-def test_a_large_set_is_read_in_the_order_of_a_small_one_in_memory(folder, monkeypatch, training):
-    arguments = "--model=gan", f"--data_dir={folder / 'data'}"
-    request = InputRequest("train" if training else "test", training, 16, seed=1, first=20)
+@pytest.fixture(params=["in memory", "from files"])
+def digits_of_gan(request, folder, monkeypatch):
+    if request.param == "from files":
+        monkeypatch.setattr("models.gan.inputs._FEW", 0)
+    return open_task(parsed("--model=gan", f"--data_dir={folder / 'data'}")).data
 
-    def batches():
-        dataset = open_task(parsed(*arguments)).data.input_fn(request)().take(3)
-        return [tf.nest.flatten(batch) for batch in dataset.as_numpy_iterator()]
 
-    kept = batches()
-    monkeypatch.setattr("models.gan.task._FEW", 0)
-    tf.nest.map_structure(np.testing.assert_array_equal, batches(), kept)
+def test_each_epoch_of_the_gan_has_all_images_in_another_order(digits_of_gan):
+    """Whether they are in memory or read from files. Batches cross the borders of epochs."""
+    request = InputRequest("train", True, 16, seed=1, first=20)
+    batches = list(digits_of_gan.input_fn(request)().take(5))  # 80 images, four epochs
+    assert all(features["image"].shape == (16, 8, 8, 1) for features, _ in batches)
+    images = np.concatenate([features["image"] for features, _ in batches]).reshape(4, 20, -1)
+    labels = np.concatenate([label for _, label in batches]).reshape(4, 20)
+    epochs = [
+        [(image.tobytes(), label) for image, label in zip(*epoch)] for epoch in zip(images, labels)
+    ]
+    assert len({tuple(sorted(epoch)) for epoch in epochs}) == 1
+    assert len({tuple(epoch) for epoch in epochs}) == 4
+    noise = np.concatenate([features["noise"] for features, _ in batches])
+    assert len(np.unique(noise[:, 0])) == 80
+
+
+def test_the_gan_evaluates_images_in_order(digits_of_gan):
+    request = InputRequest("test", False, 16, first=20)
+    batches = list(digits_of_gan.input_fn(request)())
+    images, _ = examples(open_data(digits_of_gan.folder.removesuffix("/digits")), "test", 20)
+    found = np.concatenate([features["image"] for features, _ in batches])
+    np.testing.assert_array_equal(found[..., 0], images)
 
 
 def test_the_last_batch_of_an_evaluation_has_noise_for_its_images_alone(folder):
