@@ -21,8 +21,8 @@ SMALLEST = {
     "resnet": ("resnet", "--mixed_precision", "--ema_decay=0.9", "--cross_replica_norm"),
     "tabular": ("tabular",),
 }
-# The fifty convolutions of flowers take the compiler a while; the encoder of the classifier has been
-# compiled for evaluation and prediction.
+# The fifty convolutions of flowers take the compiler a while. BERT's encoder is compiled for
+# evaluation and prediction with the classifier.
 TRAINING_ALONE = {"flowers", "bert-pretrain"}
 BATCH = 8
 HBM = 16 * 2**30  # of a v5e
