@@ -61,14 +61,21 @@ def _pretraining_loss(labels: dict[str, Any], outputs: dict[str, Any]) -> tf.Ten
 
 
 def _pretraining_metrics(labels: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:
-    found = tf.argmax(outputs["pieces"], -1, tf.int32)
+    weights = labels["masked_lm_weights"]
+
+    def losses(answers: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(answers, logits)
+
+    pieces, follows = labels["masked_lm_ids"], labels["next_sentence_labels"]
     return {
         "masked_lm_accuracy": v1.metrics.accuracy(
-            labels["masked_lm_ids"], found, labels["masked_lm_weights"]
+            pieces, tf.argmax(outputs["pieces"], -1, tf.int32), weights
         ),
+        "masked_lm_loss": v1.metrics.mean(losses(pieces, outputs["pieces"]), weights),
         "next_sentence_accuracy": v1.metrics.accuracy(
-            labels["next_sentence_labels"], tf.argmax(outputs["follows"], -1, tf.int32)
+            follows, tf.argmax(outputs["follows"], -1, tf.int32)
         ),
+        "next_sentence_loss": v1.metrics.mean(losses(follows, outputs["follows"])),
     }
 
 

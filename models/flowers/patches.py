@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 
-__all__ = ["PATCH_SIZE", "folder_of", "write_patches"]
+__all__ = ["PATCH_SIZE", "folder_of", "split_patches", "write_patches"]
 
 PATCH_SIZE = 32
 _PHOTOGRAPHS = ("china", "flower")
@@ -44,24 +44,38 @@ def write_patches(folder: str, task: str) -> None:
     paths = {split: os.path.join(folder, split) for split in ("train", "test")}
     if all(eb.records.read_manifest(path) is not None for path in paths.values()):
         return
-    labels, images = _cut(task)
     names = _CLASSES[task]
-    order = np.random.RandomState(_SEED).permutation(len(labels))
-    count = round(_TEST_SHARE * len(labels))
-    for split, chosen in (("train", order[count:]), ("test", order[:count])):
-        classes = labels[chosen]
+    for split, (images, classes) in split_patches(task).items():
+        encoded = [tf.io.encode_jpeg(image, quality=95).numpy() for image in images]
         arrays = {
-            "image": images[chosen],
+            "image": np.array(encoded, object),
             "class": classes,
             "label": np.array(names, object)[classes],
             "one_hot_class": np.eye(len(names), dtype=np.float32)[classes],
-            "size": np.full((len(chosen), 2), PATCH_SIZE),
+            "size": np.full((len(classes), 2), PATCH_SIZE),
         }
         eb.records.write(eb.records.from_arrays(arrays), paths[split])
 
 
+def split_patches(task: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Cuts the photographs and splits the patches, which are the same for both tasks.
+
+    Args:
+        task: see `write_patches`.
+
+    Returns:
+        For `"train"` (416 patches) and `"test"` (104): images, uint8 [count, 32, 32, 3], and
+        labels, int64 [count].
+    """
+    images, labels = _cut(task)
+    order = np.random.RandomState(_SEED).permutation(len(labels))
+    count = round(_TEST_SHARE * len(labels))
+    chosen = {"train": order[count:], "test": order[:count]}
+    return {split: (images[rows], labels[rows]) for split, rows in chosen.items()}
+
+
 def _cut(task: str) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the classes, int64 [520], and the JPEG images, bytes [520]."""
+    """Returns the patches, uint8 [520, 32, 32, 3], and their classes, int64 [520]."""
     from sklearn.datasets import load_sample_images
 
     labels, images = [], []
@@ -71,9 +85,8 @@ def _cut(task: str) -> tuple[np.ndarray, np.ndarray]:
         height, width, _ = photograph.shape
         for top in range(0, height - PATCH_SIZE + 1, PATCH_SIZE):
             for left in range(0, width - PATCH_SIZE + 1, PATCH_SIZE):
-                patch = photograph[top : top + PATCH_SIZE, left : left + PATCH_SIZE]
-                images.append(tf.io.encode_jpeg(patch, quality=95).numpy())
+                images.append(photograph[top : top + PATCH_SIZE, left : left + PATCH_SIZE])
                 middle = top + PATCH_SIZE // 2, left + PATCH_SIZE // 2
                 quarter = 2 * (2 * middle[0] >= height) + (2 * middle[1] >= width)
                 labels.append(label if task == "photograph" else quarter)
-    return np.array(labels), np.array(images, object)
+    return np.stack(images), np.array(labels)

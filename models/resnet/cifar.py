@@ -17,15 +17,15 @@ from models.own_part import own_part
 from models.resnet.data import ImageData
 from models.task import InputRequest
 
-__all__ = ["find_cifar", "open_cifar"]
+__all__ = ["FILES", "SIZE", "find_cifar", "open_cifar"]
 
 _FOLDER = "cifar-10-batches-bin"
-_FILES = {
+FILES = {
     "train": [f"data_batch_{number}.bin" for number in range(1, 6)],
     "test": ["test_batch.bin"],
 }
-_SIZE, _CLASSES, _DEPTH = 32, 10, 20
-_BYTES = 1 + 3 * _SIZE**2  # a label, then the planes of red, green and blue
+SIZE, _CLASSES, _DEPTH = 32, 10, 20
+_BYTES = 1 + 3 * SIZE**2  # a label, then the planes of red, green and blue
 _SHUFFLED, _MOST_PIXELS = 50_000, 4
 # The training set's, over all channels.
 _MEAN, _DEVIATION = 120.7, 64.2
@@ -34,7 +34,7 @@ _MEAN, _DEVIATION = 120.7, 64.2
 def find_cifar(data_dir: str) -> str | None:
     """Returns the folder with the files: the given one or one in it; None without any."""
     folders = (data_dir, os.path.join(data_dir, _FOLDER))
-    first = _FILES["train"][0]
+    first = FILES["train"][0]
     return next((one for one in folders if tf.io.gfile.exists(os.path.join(one, first))), None)
 
 
@@ -44,7 +44,7 @@ def open_cifar(folder: str) -> ImageData:
     Raises:
         UserError: a file is missing or damaged, or a label is out of range.
     """
-    paths = {split: [os.path.join(folder, f) for f in files] for split, files in _FILES.items()}
+    paths = {split: [os.path.join(folder, f) for f in files] for split, files in FILES.items()}
     sizes = {split: sum(map(_records_in, files)) for split, files in paths.items()}
 
     def input_fn(request: InputRequest) -> Callable[..., tf.data.Dataset]:
@@ -52,7 +52,7 @@ def open_cifar(folder: str) -> ImageData:
         return input_for(request, lambda training: _reader(files, request, training))
 
     return ImageData(
-        "cifar10", folder, (_SIZE, _SIZE, 3), _CLASSES, sizes, _DEPTH, input_fn, _prepare
+        "cifar10", folder, (SIZE, SIZE, 3), _CLASSES, sizes, _DEPTH, input_fn, _prepare
     )
 
 
@@ -86,7 +86,7 @@ def _reader(
 
     def parse(batch: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         content = tf.ensure_shape(tf.io.decode_raw(batch, tf.uint8), [None, _BYTES])
-        planes = tf.reshape(content[:, 1:], [-1, 3, _SIZE, _SIZE])
+        planes = tf.reshape(content[:, 1:], [-1, 3, SIZE, SIZE])
         images = _prepare(tf.transpose(planes, [0, 2, 3, 1]))
         if training:
             images = shifted(images, _MOST_PIXELS, request.seed)

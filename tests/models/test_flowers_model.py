@@ -60,6 +60,15 @@ def test_a_backbone_is_transferred_to_another_task_on_one_core(trained):
     assert result["accuracy"] > QUALITY
 
 
+def test_it_is_transferred_on_eight_cores(pretrained, data_dir, tmp_path):
+    """All weights are trained; each core normalizes its own 8 patches."""
+    flags = ("--train_steps=40", "--iterations_per_loop=20", "--tpu=emulated:8")
+    places = (f"--weights={pretrained}", f"--data_dir={data_dir}", f"--model_dir={tmp_path}")
+    result = TaskRun(*SMALL, *flags, *places).train().evaluate()
+    print(result)
+    assert result["accuracy"] > QUALITY
+
+
 def test_a_frozen_backbone_reaches_it_on_eight_cores(weights, data_dir, tmp_path):
     """The classifier alone is trained, on the features of a backbone from a file."""
     flags = ("--train_steps=30", "--learning_rate=0.02", "--tpu=emulated:8", "--freeze_backbone")
