@@ -20,6 +20,9 @@ NAMES: dict[str, dict[str, str]] = {
     "batching": {
         "tf": "batch_function=nondifferentiable_batch_function",
     },
+    "bayesflow": {
+        "bayesflow": "monte_carlo",
+    },
     "checkpoint": {
         "checkpoint.containers": "UniqueNameTracker",
         "checkpoint.graph_drawing": "dot_graph_from_checkpoint",
@@ -479,6 +482,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "optimizer_v2": {
+        "optimizer_v2.rmsprop": "RMSPropOptimizer",
         "tf.compat.v1.train": """
             AdadeltaOptimizer AdagradOptimizer AdamOptimizer GradientDescentOptimizer
             MomentumOptimizer
@@ -486,6 +490,10 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "periodic_resample": {
         "periodic_resample": "periodic_resample",
+    },
+    "receptive_field": {
+        "receptive_field.compute_order": "get_compute_order",
+        "receptive_field.fields": "compute_receptive_field_from_graph_def",
     },
     "resampler": {
         "resampler": "resampler",
@@ -549,6 +557,9 @@ NAMES: dict[str, dict[str, str]] = {
             frame hamming_window hann_window inverse_stft inverse_stft_window_fn
             linear_to_mel_weight_matrix mfccs_from_log_mel_spectrograms overlap_and_add stft
         """,
+    },
+    "solvers": {
+        "solvers": "lanczos least_squares linear_equations util",
     },
     "sparsemax": {
         "sparsemax.functions": "sparsemax sparsemax_loss",

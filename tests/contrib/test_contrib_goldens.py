@@ -64,6 +64,13 @@ def test_the_page_counts_the_callables():
     assert counted in (TESTS.parent / "docs" / "conformance.md").read_text(), counted
 
 
+def test_the_page_counts_the_cases():
+    cases = [name for name in CASES if not name.endswith(": not compared")]
+    names = {name.partition(":")[0] for name in cases}
+    counted = f"{len(cases)} cases of {len(names)} names"
+    assert counted in (TESTS.parent / "docs" / "differences.md").read_text(), counted
+
+
 def places_of(names):
     """The paths of names: two names of one object need one case."""
     found = set()

@@ -114,6 +114,7 @@ _MODULES = {
         alexnet inception inception_v1 inception_v2 inception_v3 overfeat resnet_utils resnet_v1
         resnet_v2 vgg
     """,
+    "solvers.python.ops": "lanczos least_squares linear_equations util",
     "sparsemax.python.ops": "sparsemax sparsemax_loss",
     "summary": "summary",
     "tensorboard.plugins.projector": "projector_config_pb2",

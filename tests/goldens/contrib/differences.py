@@ -74,6 +74,9 @@ DIFFERENT = {
         image.dense_image_warp: unknown shape
         seq2seq.ScheduledOutputTrainingHelper
         seq2seq.ScheduledOutputTrainingHelper: always
+        solvers.lanczos.lanczos_bidiag
+        solvers.lanczos.lanczos_bidiag: not orthogonal
+        solvers.lanczos.lanczos_bidiag: random
     """,
     "the name scope of a second call has a number": """
         layers.RevBlock
