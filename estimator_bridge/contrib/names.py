@@ -94,7 +94,11 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "distributions": {
-        "distributions": "percentile",
+        "distributions.multivariate_normals": """
+            MultivariateNormalDiag MultivariateNormalDiagWithSoftplusScale
+            MultivariateNormalFullCovariance MultivariateNormalTriL
+        """,
+        "distributions.percentiles": "percentile",
         "estimator_bridge.tensorflow_private:distribution_parameters": """
             fill_triangular fill_triangular_inverse matrix_diag_transform reduce_weighted_logsumexp
             softplus_inverse tridiag

@@ -13,7 +13,10 @@ from parity import contrib_missing
 MISSING = contrib_missing.missing_names()
 ALL = [f"{namespace}.{name}" for namespace, names in MISSING.items() for name in names]
 # Words with which an advice tells what to do.
-DOES = r"\b(Use|Run|Call|Write|Read|Return|Make|Compute|Import|Convert|Derive|Group|Train|Leave it out)\b"
+DOES = (
+    r"\b(Use|Run|Call|Write|Read|Return|Make|Compute|Import|Convert|Derive|Group|Train|"
+    r"Leave it out)\b"
+)
 
 
 def test_every_missing_name_has_advice():

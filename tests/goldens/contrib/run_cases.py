@@ -49,6 +49,7 @@ TABLES = (
     "linear_optimizer",
     "losses",
     "metrics",
+    "multivariate_normals",
     "opt",
     "queue_runners",
     "receptive_field",
