@@ -174,6 +174,9 @@ NAMES: dict[str, dict[str, str]] = {
             assign_from_checkpoint assign_from_checkpoint_fn assign_from_values
             assign_from_values_fn
         """,
+        "framework.checkpoints": """
+            init_from_checkpoint list_variables load_checkpoint load_variable
+        """,
         "framework.fused_op": "fuse_op",
         "framework.script_ops": "py_func",
         "framework.deprecation": "deprecated deprecated_arg_values deprecated_args",
@@ -203,7 +206,6 @@ NAMES: dict[str, dict[str, str]] = {
             is_strictly_increasing
         """,
         "tf.compat.v1.debugging": "assert_same_float_dtype",
-        "tf.compat.v1.train": "init_from_checkpoint list_variables load_checkpoint load_variable",
     },
     "framework.nest": {
         "estimator_bridge.tensorflow_private:nest": """
