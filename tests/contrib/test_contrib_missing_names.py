@@ -75,7 +75,7 @@ def test_no_name_is_supported_and_has_advice(namespace):
 @pytest.mark.parametrize(
     ("name", "instead"),
     [
-        ("MultivariateNormalDiag", "tfp.distributions.MultivariateNormalDiag"),
+        ("Independent", "tfp.distributions.Independent"),
         ("WishartCholesky", "tfp.distributions.WishartTriL"),
         ("auto_correlation", "tfp.stats.auto_correlation"),
         ("bijectors", "tfp.bijectors"),

@@ -6,7 +6,6 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 from goldens.contrib.cases.inputs import array, rows, unknown, x
-from goldens.contrib.observe import Steps
 
 framework = tf.contrib.framework
 arg_scope, add_arg_scope = framework.arg_scope, framework.add_arg_scope
@@ -165,13 +164,6 @@ def zeroed():
     made = tf.Variable(tf.ones([2]), name="z", collections=["own"], use_resource=False)
     with tf.control_dependencies([framework.zero_initializer(made)]):
         return tf.identity(made)
-
-
-def zeroed_and_read():
-    made = tf.Variable(
-        tf.ones([2]), trainable=False, collections=["own"], name="z", use_resource=False
-    )
-    return Steps([framework.zero_initializer(made), made])
 
 
 def begun():
@@ -347,7 +339,6 @@ CASES = {
     ),
     "framework.load_variable": lambda: framework.load_variable(saved(), name="other"),
     "framework.load_variable: not there": lambda: framework.load_variable(saved(), "b"),
-    "framework.zero_initializer: read later": zeroed_and_read,
     "framework.zero_initializer": zeroed,
     "framework.fuse_op": lambda: fused(["in"], ["out"]),
     "framework.fuse_op: two inputs": lambda: fused(["in", "other"], ["out", "aside"]),

@@ -227,7 +227,7 @@ def analyzed():
 
 def found_again():
     """The copy of an operation in another graph."""
-    with tf.Graph().as_default() as other:
+    with tf.Graph().as_default():
         made = tf.add(tf.constant(1.0, name="one"), tf.constant(2.0), name="both").op
     here = tf.get_default_graph()
     contrib.copy_graph.copy_op_to_graph(made, here, [], scope="new")
