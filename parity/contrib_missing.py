@@ -2,8 +2,8 @@
 
     python -m parity.contrib_missing
 
-A name counts if TensorFlow 1.15.5 has it in a namespace of which this library has names. The names
-are recorded, under TensorFlow 1.15.5 (Python 3.7):
+A name counts if TensorFlow 1.15.5 has it. The advice on a namespace that is missing as a whole is
+the advice on each of its names. The names are recorded, under TensorFlow 1.15.5 (Python 3.7):
 
     python -m parity.contrib_missing --record
 """
@@ -16,11 +16,17 @@ import types
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PATH", "missing_names", "names_of_tf1"]
+__all__ = ["IN_KERAS", "PATH", "missing_names", "names_of_tf1"]
 
 PATH = Path(__file__).with_name("contrib_names.json")
 # Packages of files, which TF 1.15 left visible in some namespaces.
-_FILES = ("python", "ops", "kernels", "proto")
+_FILES = ("python", "ops", "kernels", "proto", "string_types")
+# Missing names of modules that are Keras's own, so its error has no advice.
+IN_KERAS = {
+    "keras.metrics.cosine_similarity": "Use tf.keras.losses.cosine_similarity.",
+    "keras.utils.HDF5Matrix": "Read the file with the package h5py.",
+    "keras.utils.convert_all_kernels_in_model": "Leave it out: it was for weights of Theano.",
+}
 # A namespace that has it shows all that its files import.
 _OPEN = "absolute_import"
 
@@ -30,22 +36,31 @@ def missing_names() -> dict[str, dict[str, str]]:
 
     The message of a name without advice is empty.
     """
-    from estimator_bridge.errors import MissingNameError
-    from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
+    from estimator_bridge.legacy import contrib
 
     found: dict[str, dict[str, str]] = {}
     for namespace, names in json.loads(PATH.read_text(encoding="utf-8")).items():
-        if namespace not in NAMESPACES:
-            continue
-        module = NAMESPACES[namespace].load()
         for name in names.split():
-            try:
-                getattr(module, name)
-            except MissingNameError as error:
-                found.setdefault(namespace, {})[name] = str(error)
-            except AttributeError:
-                found.setdefault(namespace, {})[name] = ""
+            message = _message(contrib, [*namespace.split("."), name])
+            if message is not None:
+                found.setdefault(namespace, {})[name] = message
     return found
+
+
+def _message(contrib: Any, path: list[str]) -> str | None:
+    """Returns the error's message for a name, "" if it has no advice, None if the name is there."""
+    from estimator_bridge.errors import MissingNameError
+
+    made = contrib
+    for name in path:
+        try:
+            made = getattr(made, name)
+        except MissingNameError as error:
+            return str(error)
+        except AttributeError:
+            advice = IN_KERAS.get(".".join(path))
+            return (advice and f"tf.contrib.{'.'.join(path)} is not in Keras 2. {advice}") or ""
+    return None
 
 
 def names_of_tf1(contrib: Any) -> dict[str, list[str]]:
@@ -81,7 +96,8 @@ def _names(namespace: types.ModuleType) -> list[str]:
         is_module = isinstance(value, types.ModuleType)
         if is_foreign and (is_module or _OPEN in dir(namespace)):
             continue
-        if is_module and _OPEN in dir(namespace) and not place.startswith(own):
+        is_file = not hasattr(namespace, "__path__")  # its siblings are imports
+        if is_module and _OPEN in dir(namespace) and (is_file or not place.startswith(own)):
             continue
         names.append(name)
     return sorted(names)

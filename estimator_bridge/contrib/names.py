@@ -20,6 +20,9 @@ NAMES: dict[str, dict[str, str]] = {
     "batching": {
         "tf": "batch_function=nondifferentiable_batch_function",
     },
+    "bayesflow": {
+        "bayesflow": "monte_carlo",
+    },
     "checkpoint": {
         "checkpoint.containers": "UniqueNameTracker",
         "checkpoint.graph_drawing": "dot_graph_from_checkpoint",
@@ -91,7 +94,11 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "distributions": {
-        "distributions": "percentile",
+        "distributions.multivariate_normals": """
+            MultivariateNormalDiag MultivariateNormalDiagWithSoftplusScale
+            MultivariateNormalFullCovariance MultivariateNormalTriL
+        """,
+        "distributions.percentiles": "percentile",
         "estimator_bridge.tensorflow_private:distribution_parameters": """
             fill_triangular fill_triangular_inverse matrix_diag_transform reduce_weighted_logsumexp
             softplus_inverse tridiag
@@ -167,6 +174,9 @@ NAMES: dict[str, dict[str, str]] = {
             assign_from_checkpoint assign_from_checkpoint_fn assign_from_values
             assign_from_values_fn
         """,
+        "framework.checkpoints": """
+            init_from_checkpoint list_variables load_checkpoint load_variable
+        """,
         "framework.fused_op": "fuse_op",
         "framework.script_ops": "py_func",
         "framework.deprecation": "deprecated deprecated_arg_values deprecated_args",
@@ -196,7 +206,6 @@ NAMES: dict[str, dict[str, str]] = {
             is_strictly_increasing
         """,
         "tf.compat.v1.debugging": "assert_same_float_dtype",
-        "tf.compat.v1.train": "init_from_checkpoint list_variables load_checkpoint load_variable",
     },
     "framework.nest": {
         "estimator_bridge.tensorflow_private:nest": """
@@ -479,6 +488,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "optimizer_v2": {
+        "optimizer_v2.rmsprop": "RMSPropOptimizer",
         "tf.compat.v1.train": """
             AdadeltaOptimizer AdagradOptimizer AdamOptimizer GradientDescentOptimizer
             MomentumOptimizer
@@ -486,6 +496,10 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "periodic_resample": {
         "periodic_resample": "periodic_resample",
+    },
+    "receptive_field": {
+        "receptive_field.compute_order": "get_compute_order",
+        "receptive_field.fields": "compute_receptive_field_from_graph_def",
     },
     "resampler": {
         "resampler": "resampler",
@@ -549,6 +563,9 @@ NAMES: dict[str, dict[str, str]] = {
             frame hamming_window hann_window inverse_stft inverse_stft_window_fn
             linear_to_mel_weight_matrix mfccs_from_log_mel_spectrograms overlap_and_add stft
         """,
+    },
+    "solvers": {
+        "solvers": "lanczos least_squares linear_equations util",
     },
     "sparsemax": {
         "sparsemax.functions": "sparsemax sparsemax_loss",

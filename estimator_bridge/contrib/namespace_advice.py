@@ -42,7 +42,6 @@ _ADVICE = {
     name: _instead(advice)
     for name, advice in {
         "all_reduce": _STRATEGIES,
-        "bayesflow": "Use tfp.monte_carlo.expectation of the package tensorflow-probability.",
         "bigtable": "Read the rows with the package google-cloud-bigtable.",
         "boosted_trees": _FORESTS,
         "coder": "Use the package tensorflow-compression: tfc.",
@@ -69,13 +68,11 @@ _ADVICE = {
         "proto": "Use tf.io.decode_proto and tf.io.encode_proto.",
         "quantization": "Use tf.quantization.",
         "quantize": f"{_MODEL_OPTIMIZATION}quantization.keras.quantize_model.",
-        "receptive_field": "Compute it from the sizes and strides of the layers' kernels.",
         "recurrent": "Use tf.compat.v1.nn.dynamic_rnn.",
         "reduce_slice_ops": "Use tf.math.segment_sum, or sums over slices of tf.cumsum.",
         "remote_fused_graph": "Convert the model with tf.lite.TFLiteConverter.",
         "rpc": "Call the server with the package grpcio in tf.py_function.",
         "session_bundle": "Use tf.saved_model.save, or export_saved_model of an Estimator.",
-        "solvers": "Use tf.linalg.experimental.conjugate_gradient, or tf.linalg.lstsq and svd.",
         "specs": "Write the layers with tf.compat.v1.layers.",
         "stat_summarizer": "Use tf.compat.v1.profiler on the RunMetadata.",
         "tensor_forest": _FORESTS,

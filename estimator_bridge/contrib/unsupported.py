@@ -143,8 +143,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         """,
     },
     "optimizer_v2": {
-        "is not supported: its mean of squares began at epsilon. Use "
-        "tf.compat.v1.train.RMSPropOptimizer, whose begins at 1.": "RMSPropOptimizer",
         "is not supported. Derive from tf.compat.v1.train.Optimizer, whose _apply_dense has no "
         "state argument.": "OptimizerV2",
     },

@@ -14,8 +14,7 @@ _PACKAGE = (
 _UNCHANGED = """
     Autoregressive BatchReshape Binomial Cauchy Chi2 Deterministic ExpRelaxedOneHotCategorical
     Geometric HalfNormal Independent InverseGamma Kumaraswamy Logistic Mixture MixtureSameFamily
-    MultivariateNormalDiag MultivariateNormalDiagPlusLowRank MultivariateNormalFullCovariance
-    MultivariateNormalTriL NegativeBinomial OneHotCategorical Poisson
+    MultivariateNormalDiagPlusLowRank NegativeBinomial OneHotCategorical Poisson
     PoissonLogNormalQuadratureCompound QuantizedDistribution RelaxedBernoulli
     RelaxedOneHotCategorical SinhArcsinh TransformedDistribution VectorDeterministic
     normal_conjugates_known_scale_posterior normal_conjugates_known_scale_predictive
@@ -36,8 +35,6 @@ _CHANGED = {
     "InverseGammaWithSoftplusConcentrationRate": "tfp.distributions.InverseGamma("
     "tf.nn.softplus(concentration), tf.nn.softplus(rate))",
     "LaplaceWithSoftplusScale": "tfp.distributions.Laplace(loc, tf.nn.softplus(scale))",
-    "MultivariateNormalDiagWithSoftplusScale": "tfp.distributions.MultivariateNormalDiag(loc, "
-    "tf.nn.softplus(scale_diag))",
     "NormalWithSoftplusScale": "tfp.distributions.Normal(loc, tf.nn.softplus(scale))",
     "SeedStream": "tfp.util.SeedStream",
     "StudentTWithAbsDfSoftplusScale": "tfp.distributions.StudentT(tf.floor(tf.abs(df)), loc, "

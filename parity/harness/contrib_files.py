@@ -11,6 +11,7 @@ ROOT = "tensorflow/contrib"
 # The namespaces of which this library has names, and whose tests TF 1.15 has. The tests of
 # contrib.estimator, contrib.tpu and contrib.gan had left TensorFlow for other projects by then.
 NAMESPACES = (
+    "bayesflow",
     "checkpoint",
     "cluster_resolver",
     "copy_graph",
@@ -48,6 +49,8 @@ NAMESPACES = (
     "saved_model",
     "seq2seq",
     "slim",
+    "solvers",
+    "sparsemax",
     "stateless",
     "summary",
     "training",

@@ -21,6 +21,7 @@ __all__ = [
     "Group",
     "check_arguments",
     "check_case",
+    "compared_arguments",
 ]
 
 TESTS = Path(__file__).parents[1]
@@ -133,19 +134,25 @@ def check_case(seen, name):
         assert not found, seen["cases"][name].get("text")
 
 
-def check_arguments(seen, name):
-    """Asserts that a callable has the original's parameters, or differs as differences.py lists."""
+def compared_arguments(ours, named):
+    """Returns what is compared of two signatures; further parameters at the end are left out."""
 
     def plain(row):
         """Names of starred parameters say nothing, and a class may be a function here."""
         return [each for each in row if each != "self" and not each.startswith("*")]
 
-    named, ours = plain(SIGNATURES[name]), plain(seen["signatures"][name])
+    ours, named = plain(ours), plain(named)
     objects = [each.endswith("=an object") for each in named]  # such a default says nothing
     here, there = (
         [each.partition("=")[0] if is_object else each for each, is_object in zip(row, objects)]
         for row in (ours, named)
     )
+    return here, there
+
+
+def check_arguments(seen, name):
+    """Asserts that a callable has the original's parameters, or differs as differences.py lists."""
+    here, there = compared_arguments(seen["signatures"][name], SIGNATURES[name])
     if any(name in names.split() for names in OTHER_ARGUMENTS.values()):
         assert here != there, "does not differ: take it out of OTHER_ARGUMENTS"
     else:

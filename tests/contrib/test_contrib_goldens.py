@@ -3,9 +3,11 @@
 Cases of cells, decoders and estimators are in the files beside this one.
 """
 
+import re
+
 import pytest
 from golden_tables import CASES, REASONS, RECORDED, TESTS, Group, check_arguments, check_case
-from goldens.contrib.differences import COMPARED_ELSEWHERE, WITHOUT_A_CASE
+from goldens.contrib.differences import COMPARED_ELSEWHERE, OTHER_ARGUMENTS, WITHOUT_A_CASE
 
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 
@@ -62,6 +64,13 @@ def test_the_page_counts_the_callables():
     assert counted in (TESTS.parent / "docs" / "conformance.md").read_text(), counted
 
 
+def test_the_page_counts_the_cases():
+    cases = [name for name in CASES if not name.endswith(": not compared")]
+    names = {name.partition(":")[0] for name in cases}
+    counted = f"{len(cases)} cases of {len(names)} names"
+    assert counted in (TESTS.parent / "docs" / "differences.md").read_text(), counted
+
+
 def places_of(names):
     """The paths of names: two names of one object need one case."""
     found = set()
@@ -74,6 +83,20 @@ def places_of(names):
 
 def test_reasons_name_cases():
     assert set(REASONS) <= set(CASES)
+
+
+def documented_names():
+    """The names whose difference differences.py gives a reason for, without namespaces."""
+    cases = {name.partition(":")[0] for name in REASONS}
+    others = {name for names in OTHER_ARGUMENTS.values() for name in names.split()}
+    return sorted({name.rpartition(".")[2] for name in cases | others})
+
+
+@pytest.mark.parametrize("name", documented_names())
+def test_the_page_has_the_reason_of_each_difference(name):
+    page = (TESTS.parent / "docs" / "differences.md").read_text()
+    section = page.partition("\n## tf.contrib\n")[2].partition("\n## ")[0]
+    assert re.search(rf"`[^`]*\b{name}\b[^`]*`", section), f"docs/differences.md lacks {name}"
 
 
 def test_no_two_tables_have_a_case_of_one_name():

@@ -15,6 +15,7 @@ __all__ = [
     "ListView",
     "check_graphs",
     "concatenate_unique",
+    "find_corresponding",
     "find_corresponding_elem",
     "flatten_tree",
     "get_consuming_ops",
@@ -379,3 +380,30 @@ def find_corresponding_elem(
     if isinstance(target, tf.Operation):
         return dst_graph.get_operation_by_name(name)
     raise TypeError(f"Expected tf.Tensor or tf.Operation, got: {type(target)}")
+
+
+def find_corresponding(
+    targets: Any, dst_graph: tf.Graph, dst_scope: str = "", src_scope: str = ""
+) -> Any:
+    """Returns the elements of another graph with the same names, in a tree of the same form.
+
+    Args:
+      targets: nested lists, tuples and dicts of operations and tensors.
+      dst_graph: the other graph.
+      dst_scope: is put before each name.
+      src_scope: is taken from each name's start.
+
+    Raises:
+      ValueError: a name does not start with src_scope.
+      TypeError: a leaf is neither.
+      KeyError: the other graph has no such element.
+    """
+    return transform_tree(
+        targets, lambda leaf: find_corresponding_elem(leaf, dst_graph, dst_scope, src_scope)
+    )
+
+
+def get_predefined_collection_names() -> list[str]:
+    """Returns the names of TensorFlow's own collections."""
+    keys = tf.compat.v1.GraphKeys
+    return [getattr(keys, name) for name in dir(keys) if not name.startswith("__")]

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from estimator_bridge.contrib.layers.column_bases import Features, sparse_input
 from estimator_bridge.contrib.layers.column_order import kind_of, sorted_columns
-from estimator_bridge.contrib.layers.column_parsing import check_feature_columns
+from estimator_bridge.contrib.layers.column_parsing import checked_columns
 from estimator_bridge.contrib.layers.column_tables import embedded, scattered
 from estimator_bridge.contrib.layers.column_types import (
     Bucketized,
@@ -79,7 +79,7 @@ def sequence_input_from_feature_columns(
     Raises:
       ValueError: a column is not for sequences.
     """
-    feature_columns = check_feature_columns(feature_columns)
+    feature_columns = checked_columns(feature_columns)
     for column in feature_columns:
         if not isinstance(column, (OneHot, Embedding, Numbers)):
             raise ValueError(
@@ -117,7 +117,7 @@ def _inputs(
     outputs: dict[Any, tf.Tensor] | None,
 ) -> tf.Tensor:
     collections, trainable, scope = options
-    columns = check_feature_columns(columns)
+    columns = checked_columns(columns)
     if outputs is not None and not isinstance(outputs, dict):
         raise ValueError(f"cols_to_outs must be a dict unless None. Got {outputs!r}.")
     if collections:

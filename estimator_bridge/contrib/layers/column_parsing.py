@@ -16,6 +16,7 @@ from estimator_bridge.contrib.layers.feature_columns import (
 
 __all__ = [
     "check_feature_columns",
+    "checked_columns",
     "infer_real_valued_columns",
     "make_place_holder_tensors_for_base_features",
     "parse_feature_columns_from_examples",
@@ -26,11 +27,17 @@ __all__ = [
 v1 = tf.compat.v1
 
 
-def check_feature_columns(feature_columns: Iterable[Any]) -> list[Any]:
+def check_feature_columns(feature_columns: Iterable[Any]) -> None:
     """Checks that there are no two equal columns.
 
-    Returns:
-      The columns.
+    Raises:
+      ValueError: there are, or the columns are in a dict.
+    """
+    checked_columns(feature_columns)
+
+
+def checked_columns(feature_columns: Iterable[Any]) -> list[Any]:
+    """Returns the columns, none of which are equal.
 
     Raises:
       ValueError: there are, or the columns are in a dict.
@@ -64,7 +71,7 @@ def parse_feature_columns_from_examples(
     Returns:
       The tensors, by feature and by column.
     """
-    columns = check_feature_columns(feature_columns)
+    columns = checked_columns(feature_columns)
     found = v1.parse_example(
         serialized, create_feature_spec_for_parsing(columns), name=name, example_names=example_names
     )
@@ -84,7 +91,7 @@ def transform_features(features: dict[Any, Any], feature_columns: Iterable[Any])
     Returns:
       By column, its ids or numbers.
     """
-    columns = check_feature_columns(feature_columns)
+    columns = checked_columns(feature_columns)
     known = Features(dict(features))
     return {column: known.get(column) for column in sorted_columns(columns)}
 
@@ -118,8 +125,8 @@ def parse_feature_columns_from_sequence_examples(
             "serialized must contain as single sequence example. Batching must be done after "
             f"parsing for sequence examples. Error: {error}"
         ) from error
-    context = check_feature_columns(context_feature_columns or [])
-    sequence = check_feature_columns(sequence_feature_columns or [])
+    context = checked_columns(context_feature_columns or [])
+    sequence = checked_columns(sequence_feature_columns or [])
     steps = {
         key: feature if isinstance(feature, tf.io.VarLenFeature) else _each_step(feature)
         for key, feature in create_feature_spec_for_parsing(sequence).items()

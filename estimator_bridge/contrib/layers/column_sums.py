@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.contrib.layers.column_bases import Features
 from estimator_bridge.contrib.layers.column_inputs import with_rank
 from estimator_bridge.contrib.layers.column_order import sorted_columns
-from estimator_bridge.contrib.layers.column_parsing import check_feature_columns
+from estimator_bridge.contrib.layers.column_parsing import checked_columns
 from estimator_bridge.contrib.layers.column_tables import restore_from_checkpoint
 from estimator_bridge.contrib.layers.column_types import (
     Bucketized,
@@ -51,7 +51,7 @@ def weighted_sum_from_feature_columns(
     Raises:
       ValueError: a column has no weights in a linear model, or a feature is missing.
     """
-    columns = check_feature_columns(feature_columns)
+    columns = checked_columns(feature_columns)
     tensors = dict(columns_to_tensors)
     values = [value for value in tensors.values() if tf.is_tensor(value)]
     with v1.variable_scope(scope, "weighted_sum_from_feature_columns", values):
@@ -103,7 +103,7 @@ def joint_weighted_sum_from_feature_columns(
       NotImplementedError: a column is one of numbers.
       AssertionError: a column has weights or another combiner, or there is no column.
     """
-    columns = check_feature_columns(feature_columns)
+    columns = checked_columns(feature_columns)
     tensors = dict(columns_to_tensors)
     values = [value for value in tensors.values() if tf.is_tensor(value)]
     with v1.variable_scope(scope, "joint_weighted_sum_from_feature_columns", values):

@@ -7,6 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 __all__ = [
+    "ALL_ADVICE",
     "FLOAT_OPS_OPTIONS",
     "PRINT_ALL_TIMING_MEMORY",
     "TRAINABLE_VARS_PARAMS_STAT_OPTIONS",
@@ -17,6 +18,13 @@ __all__ = [
 _profiler = tf.compat.v1.profiler
 _Options = _profiler.ProfileOptionBuilder
 
+# The checkers of advise, each with its options.
+ALL_ADVICE: dict[str, dict[str, Any]] = {
+    "ExpensiveOperationChecker": {},
+    "AcceleratorUtilizationChecker": {},
+    "JobChecker": {},
+    "OperationChecker": {},
+}
 # What print_model_analysis shows.
 TRAINABLE_VARS_PARAMS_STAT_OPTIONS = _Options.trainable_variables_parameter()
 FLOAT_OPS_OPTIONS = _Options.float_operation()

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.legacy.contrib.learn.estimator import BaseEstimator
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.model import ModeKeys
 
@@ -15,7 +16,8 @@ __all__, __getattr__, __dir__ = NAMESPACES["predictor"].opened()
 
 _v1 = tf.compat.v1
 _DEFAULT_KEY = _v1.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
-_ALTERNATIVE = "default_input_alternative:{}"  # tf.contrib.learn's names of signatures
+_INPUTS = "default_input_alternative"
+_ALTERNATIVE = f"{_INPUTS}:{{}}"  # tf.contrib.learn's names of signatures
 
 
 class Predictor:
@@ -168,6 +170,57 @@ def from_estimator(
         creator = _v1.train.ChiefSessionCreator(config=config, checkpoint_dir=estimator.model_dir)
         session = _v1.train.MonitoredSession(creator)
     return Predictor(session, graph, *_names(signature))
+
+
+def from_contrib_estimator(
+    estimator: Any,
+    prediction_input_fn: Any,
+    input_alternative_key: str | None = None,
+    output_alternative_key: str | None = None,
+    graph: tf.Graph | None = None,
+    config: Any = None,
+) -> Predictor:
+    """Makes a predictor from the latest checkpoint of an estimator of tf.contrib.learn.
+
+    Without a checkpoint, the model's variables have their first values.
+
+    Args:
+      estimator: the estimator.
+      prediction_input_fn: a function that makes the placeholders and the features: `InputFnOps`.
+      input_alternative_key: 'default_input_alternative', which is the default.
+      output_alternative_key: the name of a head; a model with several needs it.
+      graph: the graph to build the model in; by default a new one.
+      config: the session's ConfigProto.
+
+    Returns:
+      A function from a dict of arrays to a dict of arrays.
+
+    Raises:
+      TypeError: the estimator is one of tf.estimator.
+      KeyError: there are no such inputs.
+      ValueError: there are no features, or no such head.
+    """
+    if not isinstance(estimator, BaseEstimator):
+        raise TypeError(
+            "Expected estimator to be of type tf.contrib.learn.Estimator, but got type "
+            f"{type(estimator).__name__}. You likely want to call from_estimator."
+        )
+    graph = graph or tf.Graph()
+    with graph.as_default():
+        given = prediction_input_fn()
+        outputs = estimator._model.outputs(
+            given.features, estimator.config, output_alternative_key or None
+        )
+        if not given.features:
+            raise ValueError("Features must be defined.")
+        inputs = {_INPUTS: given.default_inputs}[input_alternative_key or _INPUTS]
+        creator = _v1.train.ChiefSessionCreator(
+            config=config,
+            checkpoint_filename_with_path=tf.train.latest_checkpoint(estimator.model_dir),
+        )
+        session = _v1.train.MonitoredSession(creator)
+    names = ({key: each.name for key, each in part.items()} for part in (inputs, outputs))
+    return Predictor(session, graph, *names)
 
 
 def _signature(model: Any, key: str) -> Any:

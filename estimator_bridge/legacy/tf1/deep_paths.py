@@ -27,6 +27,7 @@ _MODULES = {
         collective_all_reduce_strategy mirrored_strategy monitor one_device_strategy
         parameter_server_strategy tpu_strategy
     """,
+    "distributions.python.ops": "mvn_diag mvn_full_covariance mvn_tril",
     "eager.python": "datasets metrics metrics_impl network parameter_server saver tfe",
     "estimator.python.estimator": """
         boosted_trees dnn_with_layer_annotations early_stopping export exporter extenders head
@@ -114,6 +115,7 @@ _MODULES = {
         alexnet inception inception_v1 inception_v2 inception_v3 overfeat resnet_utils resnet_v1
         resnet_v2 vgg
     """,
+    "solvers.python.ops": "lanczos least_squares linear_equations util",
     "sparsemax.python.ops": "sparsemax sparsemax_loss",
     "summary": "summary",
     "tensorboard.plugins.projector": "projector_config_pb2",

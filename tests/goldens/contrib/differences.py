@@ -9,6 +9,7 @@ __all__ = [
     "COMPARED_ELSEWHERE",
     "DIFFERENT",
     "OTHER_ARGUMENTS",
+    "OTHER_ARGUMENTS_OF_TENSORFLOW",
     "WITHOUT_A_CASE",
 ]
 
@@ -74,6 +75,9 @@ DIFFERENT = {
         image.dense_image_warp: unknown shape
         seq2seq.ScheduledOutputTrainingHelper
         seq2seq.ScheduledOutputTrainingHelper: always
+        solvers.lanczos.lanczos_bidiag
+        solvers.lanczos.lanczos_bidiag: not orthogonal
+        solvers.lanczos.lanczos_bidiag: random
     """,
     "the name scope of a second call has a number": """
         layers.RevBlock
@@ -124,6 +128,18 @@ OTHER_ARGUMENTS = {
         learn.BaseEstimator training.NextQueuedSequenceBatch
     """,
     "refused, whatever the arguments are": "learn.monitors.ExportMonitor",
+}
+
+# By reason: names of TensorFlow itself, or of the package tf_slim, with other arguments.
+OTHER_ARGUMENTS_OF_TENSORFLOW = {
+    "TensorFlow 2 has left out or moved an argument": """
+        eager.Variable eager.defun eager.function eager.make_template
+        eager.run_test_in_graph_and_eager_modes tpu.InfeedQueue
+    """,
+    "a default has changed, and means the same": """
+        cluster_resolver.SlurmClusterResolver eager.custom_gradient eager.py_func
+        tfprof.model_analyzer.advise
+    """,
 }
 
 # By reason: names without a case. The table "absent" has what 1.15.5 says of each.

@@ -86,6 +86,33 @@ class LearnModel:
 
         return model_fn
 
+    def outputs(self, features: Any, config: Any, head: str | None) -> Mapping[str, Any]:
+        """Builds the model for predictions, and returns the outputs of one of its heads.
+
+        Args:
+          features: the features.
+          config: the estimator's configuration.
+          head: its name; None for the only one.
+
+        Raises:
+          ValueError: there is no such head, or several and none is named.
+        """
+        ops = self._to_predict(features, None, config)
+        heads = _for_serving(ops).output_alternatives
+        known = ops.output_alternatives or {}
+        if head is not None and head not in known:
+            raise ValueError(
+                f"Requested default_output_alternative: {head}, but available output_alternatives "
+                f"are: {sorted(known)}"
+            )
+        if head is None and len(heads) > 1:
+            raise ValueError(
+                "Please specify a default_output_alternative.  Available output_alternatives are: "
+                f"{sorted(heads)}"
+            )
+        _, outputs = heads[head or next(iter(heads))]
+        return outputs
+
     def with_metrics(self, metrics: Mapping[str, Any] | None) -> Callable[..., EstimatorSpec]:
         """Returns a model_fn for tf.estimator, to train, evaluate and predict.
 
@@ -106,7 +133,10 @@ class LearnModel:
             if MetricKey.LOSS in found:
                 found[_OWN_LOSS] = found.pop(MetricKey.LOSS)
             streamed = {name: _streamed(value) for name, value in found.items()}
-            return ops._replace(eval_metric_ops=streamed).estimator_spec()
+            heads = None  # they are for exports
+            return ops._replace(
+                eval_metric_ops=streamed, output_alternatives=heads
+            ).estimator_spec()
 
         return model_fn
 

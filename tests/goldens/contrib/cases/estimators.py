@@ -54,6 +54,38 @@ def estimator(fn=model_fn, wrap=lambda optimizer: optimizer):
     return made.train(lambda: batches().take(9), steps=2)
 
 
+def contrib_predictor(has_heads=False, **options):
+    """A predictor of a trained estimator of tf.contrib.learn."""
+    learn = tf.contrib.learn
+
+    def learn_model_fn(features, labels, mode):
+        weights = tf.get_variable("weights", initializer=tf.constant([[1.0], [10.0]]))
+        outputs = tf.matmul(features["x"], weights)
+        loss = train_op = heads = None
+        if mode != learn.ModeKeys.INFER:
+            loss = tf.reduce_mean(tf.square(outputs - labels))
+            step = tf.train.get_global_step()
+            train_op = tf.train.GradientDescentOptimizer(0.01).minimize(loss, step)
+        if has_heads:
+            kind = "LinearRegression"
+            heads = {"plain": (kind, {"y": outputs}), "negative": (kind, {"minus": -outputs})}
+        predictions = {"y": outputs, "twice": 2 * outputs}
+        return tf.contrib.learn.ModelFnOps(
+            mode, predictions, loss, train_op, output_alternatives=heads
+        )
+
+    def inputs():
+        placeholder = tf.placeholder(tf.float32, [None, 2], name="x")
+        return learn.InputFnOps({"x": placeholder}, None, {"x": placeholder})
+
+    def input_fn():
+        return {"x": tf.constant(X)}, tf.ones([3, 1])
+
+    made = learn.Estimator(learn_model_fn, model_dir=tempfile.mkdtemp())
+    made.fit(input_fn=input_fn, steps=2)
+    return predictor.from_contrib_estimator(made, inputs, **options)
+
+
 def receivers():
     features = {"x": tf.placeholder(tf.float32, [None, 2], name="x")}
     return tf.estimator.export.ServingInputReceiver(features, features)
@@ -225,6 +257,24 @@ CASES = {
     "learn.TaskType": plain(
         lambda: [getattr(tf.contrib.learn.TaskType, name) for name in ("MASTER", "PS", "WORKER")]
     ),
+    "predictor.from_contrib_estimator": plain(lambda: contrib_predictor()({"x": X})),
+    "predictor.from_contrib_estimator: core": plain(
+        lambda: predictor.from_contrib_estimator(estimator(), receivers)
+    ),
+    "predictor.from_contrib_estimator: head": plain(
+        lambda: contrib_predictor(True, output_alternative_key="negative")({"x": X})
+    ),
+    "predictor.from_contrib_estimator: inputs": plain(
+        lambda: contrib_predictor(input_alternative_key="features")
+    ),
+    "predictor.from_contrib_estimator: no such head": plain(
+        lambda: contrib_predictor(True, output_alternative_key="other")
+    ),
+    "predictor.from_contrib_estimator: not of a head": plain(
+        lambda: contrib_predictor(output_alternative_key="other")
+    ),
+    "predictor.from_contrib_estimator: two heads": plain(lambda: contrib_predictor(True)),
+    "predictor.from_contrib_estimator: unexpected": plain(lambda: contrib_predictor()({"z": X})),
     "predictor.from_estimator": plain(
         lambda: predictor.from_estimator(estimator(), receivers)({"x": X})
     ),

@@ -166,6 +166,18 @@ def zeroed():
         return tf.identity(made)
 
 
+def begun():
+    path = saved()
+    with tf.variable_scope("new"):
+        made = tf.get_variable("a", first_shape(path), trainable=False)
+    framework.init_from_checkpoint(checkpoint_dir=path, assignment_map={"s/": "new/"})
+    return made
+
+
+def first_shape(path):
+    return dict(framework.list_variables(path))["s/a"]
+
+
 def fused(inputs, outputs):
     """The nodes of a graph, after a part of it became one."""
     with tf.Graph().as_default() as graph:
@@ -318,6 +330,15 @@ CASES = {
         tf.ones_initializer(),
         regularizer=tf.contrib.layers.l2_regularizer(0.1),
     ),
+    "framework.init_from_checkpoint": begun,
+    "framework.list_variables": lambda: [
+        "%s %s" % pair for pair in framework.list_variables(checkpoint_dir=saved())
+    ],
+    "framework.load_checkpoint": lambda: framework.load_checkpoint(filepattern=saved()).get_tensor(
+        "s/a"
+    ),
+    "framework.load_variable": lambda: framework.load_variable(saved(), name="other"),
+    "framework.load_variable: not there": lambda: framework.load_variable(saved(), "b"),
     "framework.zero_initializer": zeroed,
     "framework.fuse_op": lambda: fused(["in"], ["out"]),
     "framework.fuse_op: two inputs": lambda: fused(["in", "other"], ["out", "aside"]),

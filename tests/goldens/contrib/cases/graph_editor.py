@@ -139,7 +139,29 @@ def bypassed(net):
     return ends(view), [each.name for each in placeholders], edges(net.graph)
 
 
+def corresponding():
+    net = Net()
+    with tf.Graph().as_default() as other:
+        Net()
+        with tf.name_scope("sub"):
+            tf.constant(1.0, name="a")
+    found = ge.util.find_corresponding({"one": [net.c, net.h.op], "two": net.f}, other)
+    moved = ge.util.find_corresponding([net.a], other, dst_scope="sub")
+    return [each.name for each in found["one"]] + [found["two"].name, moved[0].name]
+
+
 CASES = {
+    "graph_editor.util.find_corresponding": Case(corresponding, has_gradients=False),
+    "graph_editor.util.find_corresponding: not there": Case(
+        lambda: ge.util.find_corresponding([Net().a], tf.Graph()), has_gradients=False
+    ),
+    "graph_editor.util.get_predefined_collection_names": Case(
+        lambda: [
+            name in ge.util.get_predefined_collection_names()
+            for name in ("variables", "update_ops", "GraphKeys")
+        ],
+        has_gradients=False,
+    ),
     "graph_editor.can_be_regex": told(lambda n: [ge.can_be_regex("a"), ge.can_be_regex(n.a)]),
     "graph_editor.make_regex": told(lambda n: ge.make_regex("a.").pattern),
     "graph_editor.make_regex: type": told(lambda n: ge.make_regex(3)),

@@ -213,6 +213,7 @@ CASES = {
     "layers.parse_feature_columns_from_sequence_examples: several": lambda: (
         layers.parse_feature_columns_from_sequence_examples(["a", "b"], [number()()], None)
     ),
+    "layers.check_feature_columns: once": lambda: layers.check_feature_columns([keys()]),
     "layers.check_feature_columns: twice": lambda: layers.check_feature_columns([keys(), keys()]),
     "layers.check_feature_columns: dict": lambda: layers.check_feature_columns({"a": keys()}),
     "layers.infer_real_valued_columns": lambda: [

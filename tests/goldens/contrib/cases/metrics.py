@@ -278,6 +278,11 @@ CASES = {
     "metrics.streaming_mean_iou": lambda: steps(
         metrics.streaming_mean_iou(classes(6, 3), classes(7, 3)[1:], 3, WEIGHTS)
     ),
+    "metrics.streaming_mean_iou: tensors": lambda: steps(
+        metrics.streaming_mean_iou(
+            tf.constant(classes(6, 3)), tf.constant(classes(7, 3)[1:]), 3, tf.constant(WEIGHTS)
+        )
+    ),
     "metrics.streaming_mean_relative_error": lambda: steps(
         metrics.streaming_mean_relative_error(shares(*P), Y, shares(*P))
     ),

@@ -173,6 +173,16 @@ CASES = {
         )
         for name in ("AdagradOptimizer", "AdamOptimizer", "GradientDescentOptimizer")
     },
+    "optimizer_v2.RMSPropOptimizer": trained(lambda: second.RMSPropOptimizer(0.1)),
+    "optimizer_v2.RMSPropOptimizer: centered": trained(
+        lambda: second.RMSPropOptimizer(0.01, 0.8, 0.5, 0.3, centered=True, name="own")
+    ),
+    "optimizer_v2.RMSPropOptimizer: sparse": trained(
+        lambda: second.RMSPropOptimizer(lambda: 0.1, momentum=0.3, epsilon=0.1), sparse=True
+    ),
+    "optimizer_v2.RMSPropOptimizer: sparse and centered": trained(
+        lambda: second.RMSPropOptimizer(0.01, 0.8, 0.5, 0.3, centered=True), sparse=True
+    ),
     "optimizer_v2.AdamOptimizer": trained(lambda: second.AdamOptimizer(0.1, 0.8, 0.9)),
     "optimizer_v2.MomentumOptimizer": trained(lambda: second.MomentumOptimizer(0.1, 0.9)),
     "optimizer_v2.MomentumOptimizer: Nesterov": trained(

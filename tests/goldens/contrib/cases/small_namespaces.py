@@ -225,6 +225,15 @@ def analyzed():
     return [found.total_parameters, sorted(each.name for each in found.children)]
 
 
+def found_again():
+    """The copy of an operation in another graph."""
+    with tf.Graph().as_default():
+        made = tf.add(tf.constant(1.0, name="one"), tf.constant(2.0), name="both").op
+    here = tf.get_default_graph()
+    contrib.copy_graph.copy_op_to_graph(made, here, [], scope="new")
+    return contrib.copy_graph.get_copied_op(made, here, scope="new").outputs[0]
+
+
 CASES = {
     "resampler.resampler": sampled([2, 4, 5, 3], [2, 6, 2]),
     "resampler.resampler: grid": sampled([1, 3, 2, 1], [1, 4, 3, 2]),
@@ -357,6 +366,10 @@ CASES = {
         [False, False, False, True], init_loss_scale=1.5
     ),
     "mixed_precision.LossScaleOptimizer": Case(fixed, has_gradients=False),
+    "mixed_precision.FixedLossScaleManager: eight": lambda: [
+        precision.FixedLossScaleManager(8.0).get_loss_scale(),
+        precision.FixedLossScaleManager(8.0).update_loss_scale(tf.constant(True)),
+    ],
     "mixed_precision.FixedLossScaleManager": lambda: precision.FixedLossScaleManager(0.5),
     "kernel_methods.RandomFourierFeatureMapper": lambda: mapped(2, 3),
     "kernel_methods.RandomFourierFeatureMapper: rank": lambda: mapped(3),
@@ -378,6 +391,7 @@ CASES = {
     "copy_graph.get_copied_op": lambda: contrib.copy_graph.get_copied_op(
         tf.constant(1.0), tf.Graph()
     ),
+    "copy_graph.get_copied_op: copied": found_again,
     "copy_graph.copy_variable_to_graph: type": lambda: contrib.copy_graph.copy_variable_to_graph(
         tf.constant(1.0), tf.Graph()
     ),

@@ -1,4 +1,4 @@
-"""tf.contrib.distributions: what is in tf.compat.v1.distributions, parameters and percentiles."""
+"""Percentiles of samples."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["distributions"].opened()
+__all__ = ["percentile"]
 
 _v1 = tf.compat.v1
 _ROUND = {"lower": tf.math.ceil, "higher": tf.math.floor, "nearest": tf.math.round}

@@ -1,4 +1,4 @@
-"""tf.contrib.optimizer_v2: the optimizers of tf.train."""
+"""tf.contrib.optimizer_v2: the optimizers of tf.train, and its own RMSProp."""
 
 from estimator_bridge.contrib.namespaces import NAMESPACES
 

@@ -1,0 +1,57 @@
+"""Records the arguments of the public callables of tf.contrib, with the real TensorFlow 1.15.5.
+
+    cd tests && PYTHON115 -m goldens.contrib_signatures.make_contrib_signatures [FILE]
+
+PYTHON115 is the Python of goldens/contrib/make_contrib.py. Under `estimator-bridge run --tf1`, with
+a FILE, the module writes those of this library, for the comparison. parity/contrib_names.json has
+the names.
+"""
+
+import inspect
+import json
+import os
+import sys
+
+import tensorflow as tf
+from goldens.contrib.observe import signature
+
+__all__ = ["main"]
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NAMES = os.path.join(HERE, os.pardir, os.pardir, os.pardir, "parity", "contrib_names.json")
+
+
+def main(path):
+    """Writes the file."""
+    with open(NAMES) as file:
+        names = json.load(file)
+    found = {
+        namespace: _signatures(namespace, words.split())
+        for namespace, words in names.items()
+        if namespace.split(".")[0] != "keras"  # Keras 2 is another release of Keras
+    }
+    lines = [
+        "%s: %s" % (json.dumps(each), json.dumps(found[each], sort_keys=True))
+        for each in sorted(found)
+        if found[each]
+    ]
+    with open(path, "w") as file:
+        file.write("{\n%s\n}\n" % ",\n".join(lines))
+
+
+def _signatures(namespace, names):
+    found = {}
+    for name in names:
+        made = tf.contrib
+        try:
+            for part in namespace.split(".") + [name]:
+                made = getattr(made, part)
+            if callable(made) and not inspect.ismodule(made):
+                found[name] = signature(made)
+        except (AttributeError, ImportError, TypeError, ValueError):
+            continue
+    return found
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "contrib_signatures.json"))
