@@ -184,7 +184,7 @@ NAMES: dict[str, dict[str, str]] = {
         "linear_optimizer.sparse_feature_column": "SparseFeatureColumn",
     },
     "predictor": {
-        "predictor": "Predictor from_estimator from_saved_model",
+        "predictor": "Predictor from_contrib_estimator from_estimator from_saved_model",
     },
     "tpu": {
         "estimator_bridge.keras.tpu_strategy": "TPUDistributionStrategy",
@@ -306,10 +306,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             "input_fn_utils saved_model_export_utils"
         ),
         "is not supported. Use make_export_strategy(exports_to_keep=5).": "gc",
-    },
-    "predictor": {
-        "took an estimator of tf.contrib.learn, and is not supported. Make it a "
-        "tf.estimator.Estimator, and use from_estimator.": "from_contrib_estimator",
     },
     "tpu": {
         "is not supported. Use tf.profiler.experimental.start(logdir) and stop(), or "

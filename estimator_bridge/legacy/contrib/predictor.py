@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.legacy.contrib.learn.estimator import BaseEstimator
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.model import ModeKeys
 
@@ -15,6 +16,7 @@ __all__, __getattr__, __dir__ = NAMESPACES["predictor"].opened()
 
 _v1 = tf.compat.v1
 _DEFAULT_KEY = _v1.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+_DEFAULT_INPUTS = "default_input_alternative"
 _ALTERNATIVE = "default_input_alternative:{}"  # tf.contrib.learn's names of signatures
 
 
@@ -152,7 +154,13 @@ def from_estimator(
 
     Raises:
       KeyError: there is no such output.
+      TypeError: the estimator is one of tf.contrib.learn.
     """
+    if isinstance(estimator, BaseEstimator):
+        raise TypeError(
+            "Expected estimator to be of type tf.python.estimator.Estimator, but got type "
+            "tf.contrib.learn.Estimator. You likely want to call from_contrib_estimator."
+        )
     key = output_key or _DEFAULT_KEY
     graph = graph or tf.Graph()
     with graph.as_default():
@@ -168,6 +176,54 @@ def from_estimator(
         creator = _v1.train.ChiefSessionCreator(config=config, checkpoint_dir=estimator.model_dir)
         session = _v1.train.MonitoredSession(creator)
     return Predictor(session, graph, *_names(signature))
+
+
+def from_contrib_estimator(
+    estimator: Any,
+    prediction_input_fn: Any,
+    input_alternative_key: str | None = None,
+    output_alternative_key: str | None = None,
+    graph: tf.Graph | None = None,
+    config: Any = None,
+) -> Predictor:
+    """Makes a predictor from the latest checkpoint of an estimator of tf.contrib.learn.
+
+    Args:
+      estimator: the estimator.
+      prediction_input_fn: a function that makes the placeholders and the features, and returns
+        them as `tf.contrib.learn.InputFnOps`.
+      input_alternative_key: 'default_input_alternative', or None.
+      output_alternative_key: of several heads, the one whose outputs are returned.
+      graph: the graph to build the model in; by default a new one.
+      config: the session's ConfigProto.
+
+    Returns:
+      A function from a dict of arrays to a dict of arrays.
+
+    Raises:
+      KeyError: input_alternative_key is another key.
+      TypeError: the estimator is one of tf.estimator.
+      ValueError: there is no such head, or there are several and none is chosen.
+    """
+    if not isinstance(estimator, BaseEstimator):
+        raise TypeError(
+            "Expected estimator to be of type tf.contrib.learn.Estimator, but got type "
+            "tf.python.estimator.Estimator. You likely want to call from_estimator."
+        )
+    if input_alternative_key not in (None, _DEFAULT_INPUTS):
+        raise KeyError(f"input_alternative_key must be {_DEFAULT_INPUTS}; got {input_alternative_key!r}")
+    graph = graph or tf.Graph()
+    with graph.as_default():
+        features, _, requested = prediction_input_fn()
+        outputs = estimator.served(features, output_alternative_key)
+        latest = tf.train.latest_checkpoint(estimator.model_dir)
+        creator = _v1.train.ChiefSessionCreator(config=config, checkpoint_filename_with_path=latest)
+        session = _v1.train.MonitoredSession(creator)
+    return Predictor(session, graph, _tensor_names(requested), _tensor_names(outputs))
+
+
+def _tensor_names(tensors: Mapping[str, tf.Tensor]) -> dict[str, str]:
+    return {key: tensor.name for key, tensor in tensors.items()}
 
 
 def _signature(model: Any, key: str) -> Any:

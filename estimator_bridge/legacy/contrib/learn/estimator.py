@@ -300,6 +300,15 @@ class BaseEstimator(Evaluable, Trainable):
             core, export_dir_base, serving_input_fn, assets_extra, as_text, checkpoint_path
         )
 
+    def served(self, features: Any, head: str | None = None) -> dict[str, Any]:
+        """Builds the model to predict, and returns its outputs; for tf.contrib.predictor.
+
+        Args:
+          features: what the model gets.
+          head: of several heads, the one whose outputs are returned.
+        """
+        return self._model.served(features, head, self.config)
+
     def export(self, export_dir: str, *args: Any, **kwargs: Any) -> Any:
         """Is not supported: TensorFlow Serving has left the format of TensorFlow 1.0.
 

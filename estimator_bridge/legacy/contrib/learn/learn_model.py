@@ -86,6 +86,33 @@ class LearnModel:
 
         return model_fn
 
+    def served(self, features: Any, head: str | None, config: Any = None) -> dict[str, Any]:
+        """Builds the model to predict, and returns a head's outputs by name.
+
+        Args:
+          features: what model_fn gets.
+          head: of several heads, the one to use.
+          config: a RunConfig for model_fn.
+
+        Raises:
+          ValueError: there is no such head, or there are several and none is chosen.
+        """
+        heads = self._to_predict(features, None, config)
+        found = _for_serving(heads).output_alternatives or {}
+        names = sorted(map(str, heads.output_alternatives or ()))
+        if head is not None and head not in names:
+            raise ValueError(
+                f"Requested default_output_alternative: {head}, but available "
+                f"output_alternatives are: {names}"
+            )
+        if head is None and len(found) > 1:
+            raise ValueError(
+                f"Please specify a default_output_alternative.  Available output_alternatives "
+                f"are: {names}"
+            )
+        _, outputs = found[head] if head is not None else next(iter(found.values()))
+        return dict(outputs)
+
     def with_metrics(self, metrics: Mapping[str, Any] | None) -> Callable[..., EstimatorSpec]:
         """Returns a model_fn for tf.estimator, to train, evaluate and predict.
 
@@ -106,7 +133,9 @@ class LearnModel:
             if MetricKey.LOSS in found:
                 found[_OWN_LOSS] = found.pop(MetricKey.LOSS)
             streamed = {name: _streamed(value) for name, value in found.items()}
-            return ops._replace(eval_metric_ops=streamed).estimator_spec()
+            # Only an export needs heads.
+            ops = ops._replace(eval_metric_ops=streamed, output_alternatives=None)
+            return ops.estimator_spec()
 
         return model_fn
 
