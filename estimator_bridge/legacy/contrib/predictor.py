@@ -211,7 +211,9 @@ def from_contrib_estimator(
             "tf.python.estimator.Estimator. You likely want to call from_estimator."
         )
     if input_alternative_key not in (None, _DEFAULT_INPUTS):
-        raise KeyError(f"input_alternative_key must be {_DEFAULT_INPUTS}; got {input_alternative_key!r}")
+        raise KeyError(
+            f"input_alternative_key must be {_DEFAULT_INPUTS}; got {input_alternative_key!r}"
+        )
     graph = graph or tf.Graph()
     with graph.as_default():
         features, _, requested = prediction_input_fn()
