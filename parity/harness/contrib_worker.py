@@ -151,8 +151,8 @@ def _run_main_block(module: Any, source: Any) -> None:
     """
     from tensorflow.python.platform import googletest, test
 
-    tree = source if isinstance(source, ast.AST) else ast.parse(source)
-    blocks = [node for node in tree.body if _is_main_block(node)]  # type: ignore[attr-defined]
+    tree: Any = source if isinstance(source, ast.AST) else ast.parse(source)
+    blocks = [node for node in tree.body if _is_main_block(node)]
     mains = googletest.main, test.main
     googletest.main = test.main = lambda argv=None: None
     try:
