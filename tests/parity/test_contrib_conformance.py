@@ -40,7 +40,7 @@ SOURCE = """
         def testEager(self):
             self.assertTrue(context.executing_eagerly())
             self.assertTrue(os.path.isfile(
-                test.test_src_dir_path("contrib/opt/python/training/ggt.py")))
+                test.test_src_dir_path("contrib/layers/python/layers/utils.py")))
 
         @test_util.run_in_graph_and_eager_modes(reset_test=True)
         def testModes(self):
