@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["LEFT_OUT", "NAMESPACES", "ROOT", "SUPPORT", "find_files"]
+__all__ = ["LEFT_OUT", "NAMESPACES", "ROOT", "SUPPORT", "find_files", "path_of"]
 
 ROOT = "tensorflow/contrib"
+# The tests of contrib.estimator were in another project by then: tensorflow/estimator, r1.15.
+ESTIMATOR_ROOT = "tensorflow_estimator/contrib"
 
-# The namespaces of which this library has names, and whose tests TF 1.15 has. The tests of
-# contrib.estimator, contrib.tpu and contrib.gan had left TensorFlow for other projects by then.
+# The namespaces of which this library has names, and whose tests TF 1.15 has. contrib.gan had left
+# TensorFlow, and the tests of contrib.tpu were those of tensorflow/python/tpu.
 NAMESPACES = (
     "bayesflow",
     "checkpoint",
@@ -21,6 +23,7 @@ NAMESPACES = (
     "deprecated",
     "distribute",
     "eager",
+    "estimator",
     "factorization",
     "feature_column",
     "framework",
@@ -122,10 +125,10 @@ def find_files(checkout: Path, only: str | None = None) -> list[str]:
     Raises:
       FileNotFoundError: the checkout has none of them.
     """
-    folder = checkout / ROOT
     found = [
         path.relative_to(folder).as_posix()
         for namespace in NAMESPACES
+        for folder in (checkout / ROOT, checkout / ESTIMATOR_ROOT)
         for path in sorted((folder / namespace).rglob("*_test.py"))
     ]
     found = [name for name in found if _is_run(name) and (only is None or only in name)]
@@ -135,6 +138,17 @@ def find_files(checkout: Path, only: str | None = None) -> list[str]:
             "Wanted: a work tree of TensorFlow, tag v1.15.5."
         )
     return found
+
+
+def path_of(checkout: Path, name: str) -> Path:
+    """Returns the path of a test file.
+
+    Args:
+      checkout: the folder that holds ``tensorflow/contrib``.
+      name: the file's path below ROOT, or below ESTIMATOR_ROOT.
+    """
+    path = checkout / ROOT / name
+    return path if path.is_file() else checkout / ESTIMATOR_ROOT / name
 
 
 def _is_run(name: str) -> bool:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from parity.harness.contrib_files import ROOT
+from parity.harness.contrib_files import path_of
 from parity.harness.contrib_privates import contrib_private_names
 from parity.harness.outcomes import FAILED, WHOLE_FILE, FileResult, Outcome
 from parity.harness.worker_process import WorkerProcess
@@ -44,7 +44,7 @@ def run_files(
     command = [*python, *([] if original else ["run", "--tf1"]), *_WORKER]
     command += ["--time-limit", str(time_limit), "--test", test, "--checkout", str(checkout)]
     command += ["--original"] if original else []
-    paths = {str(checkout / ROOT / name): name for name in files}
+    paths = {str(path_of(checkout, name)): name for name in files}
     worker = WorkerProcess(command, [[path, []] for path in paths])
     collected: dict[str, list[dict]] = {path: [] for path in paths}
     results = []

@@ -60,12 +60,14 @@ def install(checkout: str) -> None:
     Args:
       checkout: the work tree that holds ``tensorflow/contrib`` with the data sets' files.
     """
+    from tensorflow.python import pywrap_tensorflow, pywrap_tfe
     from tensorflow.python.framework import test_util
 
     from parity.harness import tensorflow_shims
 
     tensorflow_shims.install()
     _find_data(os.path.join(checkout, ROOT, _DATA))
+    pywrap_tensorflow.TF_PickUnusedPortOrDie = pywrap_tfe.TF_PickUnusedPortOrDie
     now = test_util.run_in_graph_and_eager_modes
 
     @functools.wraps(now)

@@ -8,6 +8,7 @@ writes a line of JSON for each event.
 from __future__ import annotations
 
 import argparse
+import ast
 import gc
 import json
 import os
@@ -32,6 +33,7 @@ def main() -> None:
 
     _import_contrib(tf)
     provide_support(options.checkout)
+    _provide_sources(options.checkout)
     if not options.original:
         from parity.harness import contrib_shims
 
@@ -53,6 +55,13 @@ def _import_contrib(tf: Any) -> None:
             getattr(tf.contrib, name)
         except Exception as error:  # a package that this machine lacks
             print(name, error, file=sys.stderr)
+
+
+def _provide_sources(checkout: str) -> None:
+    """Lets ``test.test_src_dir_path`` find the checkout's files."""
+    os.symlink(checkout, "org_tensorflow")  # in the scratch folder of this process
+    os.environ["TEST_SRCDIR"] = os.getcwd()
+    os.environ["TEST_WORKSPACE"] = "org_tensorflow"
 
 
 def _run_file(path: str, done: set[str], options: argparse.Namespace, write: Any) -> None:
@@ -128,10 +137,35 @@ def _load(path: str, is_original: bool) -> list[unittest.TestCase]:
         source = contrib_shims.with_todays_spellings(source, path)
     code = compile(source, path, "exec", dont_inherit=True)
     exec(code, vars(module))
+    _run_main_block(module, source)
     from absl import flags
 
     flags.FLAGS([sys.argv[0]])
     return list(flat(unittest.defaultTestLoader.loadTestsFromModule(module)))
+
+
+def _run_main_block(module: Any, source: Any) -> None:
+    """Runs what a file does as a program, except for its tests.
+
+    Some files enable eager execution there, themselves or in ``tensorflow.python.eager.test.main``.
+    """
+    from tensorflow.python.platform import googletest, test
+
+    tree: Any = source if isinstance(source, ast.AST) else ast.parse(source)
+    blocks = [node for node in tree.body if _is_main_block(node)]
+    mains = googletest.main, test.main
+    googletest.main = test.main = lambda argv=None: None
+    try:
+        for block in blocks:
+            code = ast.Module(block.body, type_ignores=[])
+            exec(compile(code, module.__file__, "exec", dont_inherit=True), vars(module))
+    finally:
+        googletest.main, test.main = mains
+
+
+def _is_main_block(node: Any) -> bool:
+    compared = node.test.left if isinstance(node, ast.If) and hasattr(node.test, "left") else None
+    return isinstance(compared, ast.Name) and compared.id == "__name__"
 
 
 def _options() -> argparse.Namespace:

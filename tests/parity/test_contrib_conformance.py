@@ -21,9 +21,10 @@ SOURCE = """
     from tensorflow.contrib.layers.python.layers import layers
     from tensorflow.contrib.layers.python.layers import utils
     from tensorflow.contrib import cloud
+    from tensorflow.python.eager import context
+    from tensorflow.python.eager import test
     from tensorflow.python.framework import constant_op
     from tensorflow.python.framework import test_util
-    from tensorflow.python.platform import test
 
 
     class GoodTest(test.TestCase):
@@ -35,6 +36,11 @@ SOURCE = """
             self.assertEqual(3, int(np.array([3])))
             self.assertEqual(3, int("3"))
             self.assertEqual(4, len(np.zeros(1, np.int32).tostring()))
+
+        def testEager(self):
+            self.assertTrue(context.executing_eagerly())
+            self.assertTrue(os.path.isfile(
+                test.test_src_dir_path("contrib/layers/python/layers/utils.py")))
 
         @test_util.run_in_graph_and_eager_modes(reset_test=True)
         def testModes(self):
@@ -59,6 +65,10 @@ SOURCE = """
 
         def testLast(self):
             self.assertTrue(True)
+
+
+    if __name__ == "__main__":
+        test.main()
 """
 
 
@@ -91,6 +101,7 @@ def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, mo
     for method in ("assert_equal", "session"):
         results.pop(f"GoodTest.test_{method}", None)
     assert results == {
+        "GoodTest.testEager": ("passed", "public"),
         "GoodTest.testFlatten": ("passed", "public"),
         "GoodTest.testOldSpellings": ("passed", "public"),
         "GoodTest.testModes": ("passed", "public"),
@@ -103,12 +114,12 @@ def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, mo
     }, outcomes
     assert "longer than 3 seconds" in outcomes["BadTest.testHang"]["detail"]
     assert "status 3" in outcomes["BadTest.testDeath"]["detail"]
-    assert "layers_test.py: 5 passed, 4 failed, 0 skipped" in capsys.readouterr().out
+    assert "layers_test.py: 6 passed, 4 failed, 0 skipped" in capsys.readouterr().out
 
     kept = load_json(contrib_docs.HERE)["layers/python/layers/layers_test.py"]
-    assert (kept["public"], kept["private"]) == (4, 1)
+    assert (kept["public"], kept["private"]) == (5, 1)
     assert kept["others"]["BadTest.testMissing"] == {"missing": "tf.contrib.cloud.BigQueryReader"}
-    there = {"public": 6, "private": 2, "others": {"BadTest.testDeath": {}}}
+    there = {"public": 7, "private": 2, "others": {"BadTest.testDeath": {}}}
     assert set(contrib_docs.missed(kept, there)) == {"BadTest.testMissing", "BadTest.testHang"}
 
 

@@ -116,3 +116,24 @@ def test_parameterized_tests_share_their_methods_names(tmp_path):
     assert found.of("A.test_a0") == ("(object)._x",)
     assert found.of("A.test_a_b_mode_graph") == ()
     assert found.of("A.test_other") == ()
+
+
+def test_a_class_named_in_super_does_not_make_its_other_tests_private(tmp_path):
+    path = tmp_path / "super_test.py"
+    path.write_text(
+        textwrap.dedent(HEAD)
+        + textwrap.dedent("""
+        class SomeTest(Base):
+            def setUp(self):
+                super(SomeTest, self).setUp()
+
+            def test_public(self):
+                est_lib.EstimatorV2(None)
+
+            def test_private(self):
+                helper()
+        """)
+    )
+    found = private_names(path)
+    assert found.of("SomeTest.test_public") == ()
+    assert found.of("SomeTest.test_private") != ()

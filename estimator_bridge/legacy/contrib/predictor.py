@@ -154,7 +154,13 @@ def from_estimator(
 
     Raises:
       KeyError: there is no such output.
+      TypeError: the estimator is one of tf.contrib.learn.
     """
+    if isinstance(estimator, BaseEstimator):
+        raise TypeError(
+            "Expected estimator to be of type tf.python.estimator.Estimator, but got type "
+            "tf.contrib.learn.Estimator. You likely want to call from_contrib_estimator."
+        )
     key = output_key or _DEFAULT_KEY
     graph = graph or tf.Graph()
     with graph.as_default():
@@ -205,6 +211,8 @@ def from_contrib_estimator(
             "Expected estimator to be of type tf.contrib.learn.Estimator, but got type "
             f"{type(estimator).__name__}. You likely want to call from_estimator."
         )
+    if (input_alternative_key or _INPUTS) != _INPUTS:
+        raise KeyError(f"input_alternative_key must be {_INPUTS}; got {input_alternative_key!r}")
     graph = graph or tf.Graph()
     with graph.as_default():
         given = prediction_input_fn()
@@ -213,7 +221,7 @@ def from_contrib_estimator(
         )
         if not given.features:
             raise ValueError("Features must be defined.")
-        inputs = {_INPUTS: given.default_inputs}[input_alternative_key or _INPUTS]
+        inputs = given.default_inputs
         creator = _v1.train.ChiefSessionCreator(
             config=config,
             checkpoint_filename_with_path=tf.train.latest_checkpoint(estimator.model_dir),

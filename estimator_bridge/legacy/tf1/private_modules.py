@@ -81,6 +81,7 @@ NAMESPACES = {
 
 # Functions that are public under another name of tf.compat.v1.
 _NAMES = {
+    "eager.function.defun": "function",
     "ops.variable_scope.variable": "Variable",
     "ops.variables.VariableV1": "Variable",
 }

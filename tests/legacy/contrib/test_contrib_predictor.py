@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.legacy.contrib import predictor
+from estimator_bridge.legacy.contrib import learn, predictor
 
 import tensorflow as tf  # isort: skip
 
@@ -104,6 +104,34 @@ def test_a_model_by_its_tags_in_a_graph_of_ones_own(exported):
         predictor.from_saved_model(exported, tags="nothing")
 
 
-def test_what_is_missing_says_what_to_use():
-    with pytest.raises(AttributeError, match=r"from_contrib_estimator .*use from_estimator"):
-        _ = predictor.from_contrib_estimator
+def heads_model_fn(features, labels, mode):
+    total = features["x"] + features["y"]
+    heads = {"sum": (0, {"sum": total}), "twice": (0, {"twice": 2.0 * total})}
+    step = v1.assign_add(v1.train.get_or_create_global_step(), 1)
+    return learn.ModelFnOps(mode, {"sum": total}, tf.reduce_sum(total), step, None, heads)
+
+
+def numbers():
+    features = {name: v1.placeholder_with_default(0.0, [], name) for name in ("x", "y")}
+    return learn.InputFnOps(features, None, features)
+
+
+def test_a_predictor_of_an_estimator_of_contrib_learn(tmp_path):
+    made = learn.Estimator(heads_model_fn, str(tmp_path))
+    made.fit(input_fn=lambda: ({"x": tf.constant(1.0), "y": tf.constant(2.0)}, None), steps=1)
+    predict = predictor.from_contrib_estimator(made, numbers, output_alternative_key="twice")
+    assert predict({"x": 2.0, "y": 5.0}) == {"twice": 14.0}
+    with pytest.raises(ValueError, match="default_output_alternative: no, but available"):
+        predictor.from_contrib_estimator(made, numbers, output_alternative_key="no")
+    with pytest.raises(ValueError, match=r"specify a default_output.*\['sum', 'twice'\]"):
+        predictor.from_contrib_estimator(made, numbers)
+    with pytest.raises(KeyError, match="must be default_input_alternative"):
+        predictor.from_contrib_estimator(made, numbers, "features")
+
+
+def test_an_estimator_of_the_other_kind_is_told_its_function(tmp_path, estimator):
+    made = learn.Estimator(heads_model_fn, str(tmp_path))
+    with pytest.raises(TypeError, match="likely want to call from_contrib_estimator"):
+        predictor.from_estimator(made, numbers)
+    with pytest.raises(TypeError, match="likely want to call from_estimator"):
+        predictor.from_contrib_estimator(estimator, receivers)
