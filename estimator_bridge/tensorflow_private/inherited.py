@@ -11,7 +11,7 @@ INHERITED = {
         _beta1 _beta1_t _beta2_t _create_non_slot_variable _epsilon_t _get_non_slot_variable _lr_t
         _use_locking _zeros_slot
     """,
-    "tensorflow:compat.v1.train.Optimizer": "_get_or_make_slot",
+    "tensorflow:compat.v1.train.Optimizer": "_get_or_make_slot _get_or_make_slot_with_initializer",
     "tensorflow:compat.v1.train.AdagradOptimizer": "_learning_rate_tensor",
     # A saver that writes in the background, and one that writes no graph file.
     "tensorflow:compat.v1.train.CheckpointSaverHook": """
