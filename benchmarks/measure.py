@@ -15,6 +15,7 @@ __all__ = ["measure", "rounds_done", "rounds_of"]
 Figures = dict[str, dict[str, list[float]]]
 
 _RATE = "steps/s"
+_TRIAL_SECS = 4.0  # of ways that try two kinds of steps before they choose one
 
 
 def rounds_of(workload: Workload, rounds: int) -> int:
@@ -101,6 +102,9 @@ def _steps(workload, ways, pythons, seconds, stack) -> Callable[[str], dict[str,
     for way, process in processes.items():
         process.order(steps=2 * call)  # compiles
         rate = call / process.order(steps=call)["seconds"]
+        if way == "xla_auto":
+            process.order(steps=max(1, round(rate * _TRIAL_SECS / call)) * call)
+            rate = call / process.order(steps=call)["seconds"]
         counts[way] = max(1, round(rate * seconds / call)) * call
 
     def answer(way: str) -> dict[str, float]:
