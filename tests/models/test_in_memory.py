@@ -1,0 +1,75 @@
+"""Small data sets in memory: training's batches are those of shuffled rows, and go on midway."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.in_memory import Split, input_fn_of
+from models.task import InputRequest
+
+
+def split_of(rows, row_size=1):
+    numbers = np.arange(rows, dtype=np.float32)[:, np.newaxis]
+    columns = {f"column{i}": np.tile(numbers + 100 * i, row_size) for i in range(3)}
+    return Split(columns, np.arange(rows, dtype=np.int64))
+
+
+def batches(splits, request, params=None):
+    return input_fn_of(splits, request)(params)
+
+
+def labels(dataset, count):
+    return [batch[1].tolist() for batch in dataset.take(count).as_numpy_iterator()]
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    rows=st.integers(1, 70),
+    batch_size=st.integers(1, 90),
+    seed=st.integers(0, 5),
+    first=st.none() | st.integers(1, 70),
+)
+def test_training_reads_the_shuffled_rows_in_tf_datas_order(rows, batch_size, seed, first):
+    split = split_of(rows)
+    request = InputRequest("train", True, batch_size, seed=seed, first=first)
+    found = batches({"train": split}, request)
+    kept = split.labels[:first]
+    wanted = tf.data.Dataset.from_tensor_slices(kept).shuffle(first or rows, seed=seed).repeat()
+    wanted = wanted.batch(batch_size, drop_remainder=True)
+    assert labels(found, 7) == [batch.tolist() for batch in wanted.take(7).as_numpy_iterator()]
+
+
+def test_the_columns_of_a_row_stay_together():
+    request = InputRequest("train", True, 8, seed=1)
+    for features, found in batches({"train": split_of(50)}, request).take(20).as_numpy_iterator():
+        for i in range(3):
+            np.testing.assert_array_equal(features[f"column{i}"][:, 0], found + 100 * i)
+
+
+@pytest.mark.parametrize("row_size", [1, 2000])  # blocks of many batches, and of one batch
+def test_training_goes_on_at_a_saved_position(tmp_path, row_size):
+    request = InputRequest("train", True, 160, seed=3)
+    dataset = batches({"train": split_of(500, row_size)}, request)
+    iterator = iter(dataset)
+    for _ in range(5):
+        next(iterator)
+    path = tf.train.Checkpoint(input=iterator).write(str(tmp_path / "position"))
+    wanted = [next(iterator)[1].numpy().tolist() for _ in range(20)]
+    later = iter(batches({"train": split_of(500, row_size)}, request))
+    tf.train.Checkpoint(input=later).read(path)
+    assert [next(later)[1].numpy().tolist() for _ in range(20)] == wanted
+
+
+def test_batches_have_the_size_that_the_estimator_gives_and_a_static_shape():
+    request = InputRequest("train", True, 8, seed=1)
+    dataset = batches({"train": split_of(50)}, request, {"batch_size": 4})
+    features, found = dataset.element_spec
+    assert found.shape == [4] and features["column0"].shape == [4, 1]
+
+
+def test_evaluation_reads_each_row_once_and_in_order():
+    request = InputRequest("test", False, 8)
+    found = labels(batches({"test": split_of(20)}, request), -1)
+    assert [row for batch in found for row in batch] == list(range(20))
