@@ -88,6 +88,8 @@ def build_estimator(
         tpu_config=eb.tpu.TPUConfig(
             iterations_per_loop=flag_values.iterations_per_loop,
             num_shards=accelerator.num_replicas,
+            # Several hosts evaluate and predict one input together, and one host does as before.
+            eval_training_input_configuration=eb.tpu.InputPipelineConfig.SLICED,
         ),
     )
     return eb.tpu.TPUEstimator(

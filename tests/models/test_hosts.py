@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from pods import trace_loop
 from record_files import write_flowers, write_imagenet
-from task_runs import open_task, parsed
+from task_runs import TaskRun, open_task, params_of, parsed
 
+import estimator_bridge as eb
+from estimator_bridge.testing import described_tpu
 from estimator_bridge.tpu.context import TPUContext
 from models.task import InputRequest
 
@@ -165,3 +168,23 @@ def test_hosts_of_the_gan_draw_noise_of_their_own(tmp_path):
 def test_one_host_reads_what_a_single_machine_reads(task):
     """Whose labels tell the order; images are changed at random."""
     assert labels_in_training(task, contexts(1)[0], 30) == labels_in_training(task, {}, 30)
+
+
+@pytest.mark.parametrize("mode", [eb.ModeKeys.EVAL, eb.ModeKeys.PREDICT])
+@pytest.mark.parametrize("name", ["mnist", "tabular"])
+def test_several_hosts_evaluate_and_predict_one_input_together(tmp_path, name, mode):
+    make, *others = CASES[name]
+    make(tmp_path)
+    flags = ("--tpu=emulated:8", f"--model_dir={tmp_path / 'model'}")
+    run = TaskRun(f"--model={name}", f"--data_dir={tmp_path}", *flags, *others)
+    of_config = run.estimator.config.tpu_config.eval_training_input_configuration
+    traced = trace_loop(
+        described_tpu(8, HOSTS),
+        run.task.model.tpu_model_fn,
+        run.task.data.input_fn(InputRequest("test", False, 64)),
+        mode,
+        64,
+        params_of(run.flags, run.task),
+        eval_training_input_configuration=of_config,
+    )
+    assert traced.graph.replicas == 8 * HOSTS
