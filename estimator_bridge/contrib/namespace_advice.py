@@ -34,8 +34,10 @@ def _instead(advice: str) -> str:
     return f"is not supported. {advice}"
 
 
-_DATA_IO = "Use the package tensorflow-io."
-_FORESTS = "Use the package tensorflow-decision-forests."
+# tensorflow-io, tensorflow-decision-forests and scann have no release whose operations load in
+# today's TensorFlow.
+_READ = "Read the {} with the package {} in tf.data.Dataset.from_generator."
+_FORESTS = "Train the trees with the package ydf, which exports them as SavedModels."
 _MODEL_OPTIMIZATION = "Use the package tensorflow-model-optimization: tfmot."
 _STRATEGIES = "Use tf.distribute.MirroredStrategy, or MultiWorkerMirroredStrategy."
 _ADVICE = {
@@ -44,26 +46,26 @@ _ADVICE = {
         "all_reduce": _STRATEGIES,
         "bigtable": "Read the rows with the package google-cloud-bigtable.",
         "boosted_trees": _FORESTS,
-        "coder": "Use the package tensorflow-compression: tfc.",
+        "coder": "Code the integers with the package constriction in tf.py_function.",
         "constrained_optimization": "Use the package tensorflow-constrained-optimization: tfco.",
         "decision_trees": _FORESTS,
         "ffmpeg": "Use tf.audio.decode_wav, or tfio.audio of the package tensorflow-io.",
         "fft": "Use tf.signal.fft.",
         "fused_conv": "Use tf.nn.conv2d, tf.nn.bias_add and tf.nn.relu, which XLA fuses.",
-        "hadoop": _DATA_IO,
-        "ignite": _DATA_IO,
-        "ignite_dataset": _DATA_IO,
+        "hadoop": "Convert the sequence files to TFRecords, with Spark or Hadoop itself.",
+        "ignite": _READ.format("rows", "pyignite"),
+        "ignite_dataset": _READ.format("rows", "pyignite"),
         "input_pipeline": "Use tf.data.Dataset.from_tensor_slices(strings).repeat().",
-        "kafka": _DATA_IO,
+        "kafka": _READ.format("messages", "confluent-kafka"),
         "kfac": "Use the package kfac.",
-        "kinesis": _DATA_IO,
+        "kinesis": _READ.format("records", "boto3"),
         "labeled_tensor": "Use tensors without labels of axes, or the package xarray for arrays.",
         "libsvm": "Parse the lines with sklearn.datasets.load_svmlight_file.",
         "meta_graph_transform": "Use tf.compat.v1.graph_util.extract_sub_graph on the GraphDef.",
         "model_pruning": f"{_MODEL_OPTIMIZATION}sparsity.keras.prune_low_magnitude.",
         "mpi_collectives": _STRATEGIES,
         "ndlstm": "Use tf.compat.v1.nn.dynamic_rnn over the rows, and over the columns.",
-        "nearest_neighbor": "Use the package scann, or tf.math.top_k of tf.matmul.",
+        "nearest_neighbor": "Use tf.math.top_k of tf.matmul.",
         "nest": "Use tf.nest, or tf.contrib.framework.nest.",
         "proto": "Use tf.io.decode_proto and tf.io.encode_proto.",
         "quantization": "Use tf.quantization.",

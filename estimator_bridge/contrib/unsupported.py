@@ -71,9 +71,10 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Use the options of tf.function.": "ConversionOptions operators utils",
     },
     "cloud": {
-        "is not supported. Use the package tensorflow-io.": (
-            "BigQueryReader BigtableClient BigtableTable"
-        ),
+        "is not supported. Read the rows with the package google-cloud-bigquery in "
+        "tf.data.Dataset.from_generator.": "BigQueryReader",
+        "is not supported. Read the rows with the package google-cloud-bigtable in "
+        "tf.data.Dataset.from_generator.": "BigtableClient BigtableTable",
     },
     "compiler.xla": {
         "is not supported. Use tf.function(jit_compile=True) in model_fn.": "estimator_model_fn",

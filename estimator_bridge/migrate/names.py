@@ -180,7 +180,7 @@ def _of_estimator(root: str, below: str) -> Known:
         how = f"Is only in tf.compat.v1.estimator: write tf.compat.v1.estimator.{name}."
         return Known(Fate.MISSING, f"{root}.estimator.{name}", how=how)
     if name.startswith("BoostedTrees"):
-        how = "Use the package tensorflow-decision-forests."
+        how = "Train the trees with the package ydf."
         return Known(Fate.MISSING, f"{root}.estimator.{name}", how=how)
     return Known(Fate.UNKNOWN, f"{root}.{below}")
 

@@ -224,7 +224,7 @@ def test_a_private_module_that_has_moved(before, after):
             "import tensorflow as tf\ntf.contrib.learn.DynamicRnnEstimator(a)\n",
             "EB014", "tf.estimator.experimental.RNNEstimator",
         ),
-        ("import tensorflow as tf\ntf.estimator.BoostedTreesClassifier(a)\n", "EB014", "forests."),
+        ("import tensorflow as tf\ntf.estimator.BoostedTreesClassifier(a)\n", "EB014", "ydf"),
         ("from tensorflow.examples.tutorials.mnist import mnist\nmnist.a()\n", "EB016", "an example"),
         ("from tensorflow.python.distribute import gone\ngone.a()\n", "EB016", "removed or moved"),
         (

@@ -244,7 +244,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "(its num_units are units), or write the model as a model_fn for Estimator.": """
             RNNClassifier RNNEstimator
         """,
-        "is not supported. Use the package tensorflow-decision-forests.": """
+        "is not supported. Train the trees with the package ydf.": """
             boosted_trees_classifier_train_in_memory boosted_trees_regressor_train_in_memory
         """,
         "is not supported. Call tf.compat.v1.saved_model.load in a model_fn, or "
