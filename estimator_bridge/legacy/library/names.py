@@ -147,7 +147,7 @@ _LOADED = (
 )
 _TREES = (
     "is not supported, as the kernels of boosted trees have left TensorFlow. The package "
-    "tensorflow_decision_forests trains them."
+    "ydf trains them."
 )
 _ON_TPU = (
     "is not supported: an exported model runs on CPUs and GPUs. Export it with "
