@@ -197,3 +197,11 @@ def test_every_public_object_has_a_docstring():
         value = getattr(eb, name)
         if inspect.isclass(value) or inspect.isfunction(value):
             assert inspect.getdoc(value), name
+
+
+@pytest.mark.parametrize("version", FACES)
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor", "Estimator"])
+def test_boosted_trees_say_what_to_use(version, kind):
+    said = rf"^{re.escape(version)}BoostedTrees{kind} was removed, .*package ydf"
+    with pytest.raises(MissingNameError, match=said):
+        getattr(FACES[version], f"BoostedTrees{kind}")

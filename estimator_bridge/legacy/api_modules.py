@@ -11,17 +11,24 @@ from estimator_bridge.public_names import V1_PLACES, V2_PLACES
 
 __all__ = ["api_module_v1", "api_module_v2"]
 
+# TensorFlow 1 and early releases of 2 had these; their kernels have gone too.
+_BOOSTED_TREES = dict.fromkeys(
+    ("BoostedTreesClassifier", "BoostedTreesEstimator", "BoostedTreesRegressor"),
+    "was removed, and so were its kernels. Train the trees with the package ydf, which exports "
+    "them as SavedModels.",
+)
+
 
 def api_module_v1() -> ModuleType:
     """Returns the module that replaces ``tf.compat.v1.estimator``."""
-    return _face("v1", "tf.compat.v1.estimator", V1_PLACES, {})
+    return _face("v1", "tf.compat.v1.estimator", V1_PLACES, _BOOSTED_TREES)
 
 
 def api_module_v2() -> ModuleType:
     """Returns the module that replaces ``tf.estimator``."""
     only_v1 = "is only in tf.compat.v1.estimator: use tf.compat.v1.estimator.{}."
     missing = {name: only_v1.format(name) for name in V1_PLACES if name not in V2_PLACES}
-    return _face("v2", "tf.estimator", V2_PLACES, missing)
+    return _face("v2", "tf.estimator", V2_PLACES, {**_BOOSTED_TREES, **missing})
 
 
 def _face(

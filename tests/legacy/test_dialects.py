@@ -21,6 +21,8 @@ TF = "import tensorflow as tf\n"
     "source",
     [
         TF + "tf.contrib.tpu.TPUEstimator",
+        TF + "tf.estimator.inputs.numpy_input_fn",
+        TF + "x = tf.estimator.tpu.TPUConfig()",
         TF + "def f():\n    return tf.flags.FLAGS",
         TF + "x = tf.train.AdamOptimizer(0.1)",
         TF + "x = tf.nn.rnn_cell.BasicLSTMCell(3)",

@@ -99,6 +99,7 @@ _NAMES = {
         error_code_from_exception_type exception_type_from_error_code
         raise_exception_on_not_ok_status
     """,
+    "estimator": "inputs tpu",  # which TensorFlow 2 had in tf.compat.v1.estimator alone
     "experimental": "output_all_intermediates",
     "feature_column": "input_layer linear_model shared_embedding_columns",
     "graph_util": """
