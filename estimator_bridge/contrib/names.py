@@ -53,6 +53,19 @@ NAMES: dict[str, dict[str, str]] = {
     "compiler.xla": {
         "tf.xla.experimental": "compile",
     },
+    "constrained_optimization": {
+        "constrained_optimization.candidates": """
+            find_best_candidate_distribution find_best_candidate_index
+        """,
+        "constrained_optimization.constrained_minimization_problem": """
+            ConstrainedMinimizationProblem
+        """,
+        "constrained_optimization.constrained_optimizer": "ConstrainedOptimizer",
+        "constrained_optimization.external_regret_optimizer": "AdditiveExternalRegretOptimizer",
+        "constrained_optimization.swap_regret_optimizer": """
+            AdditiveSwapRegretOptimizer MultiplicativeSwapRegretOptimizer
+        """,
+    },
     "copy_graph": {
         "copy_graph": "copy_op_to_graph copy_variable_to_graph get_copied_op",
     },

@@ -45,7 +45,6 @@ _ADVICE = {
         "bigtable": "Read the rows with the package google-cloud-bigtable.",
         "boosted_trees": _FORESTS,
         "coder": "Use the package tensorflow-compression: tfc.",
-        "constrained_optimization": "Use the package tensorflow-constrained-optimization: tfco.",
         "decision_trees": _FORESTS,
         "ffmpeg": "Use tf.audio.decode_wav, or tfio.audio of the package tensorflow-io.",
         "fft": "Use tf.signal.fft.",

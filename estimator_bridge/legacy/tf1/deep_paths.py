@@ -14,6 +14,10 @@ _MODULES = {
         cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver
         tfconfig_cluster_resolver tpu_cluster_resolver
     """,
+    "constrained_optimization.python": """
+        candidates constrained_minimization_problem constrained_optimizer
+        external_regret_optimizer swap_regret_optimizer
+    """,
     "copy_graph.python.util": "copy_elements",
     "crf.python.ops": "crf",
     "cudnn_rnn.python.layers": "cudnn_rnn",

@@ -38,6 +38,7 @@ TABLES = (
     "absent",
     "checkpoint",
     "clustering",
+    "constrained_optimization",
     "data",
     "distributions",
     "eager",
