@@ -467,6 +467,17 @@ NAMES: dict[str, dict[str, str]] = {
             ExponentialUpdateLossScaleManager FixedLossScaleManager LossScaleManager
         """,
     },
+    "model_pruning": {
+        "model_pruning.layers": "masked_conv2d masked_convolution masked_fully_connected",
+        "model_pruning.learning": "train",
+        "model_pruning.masks": """
+            apply_mask get_masked_weights get_masks get_thresholds get_weight_sparsity get_weights
+        """,
+        "model_pruning.pruning": "Pruning",
+        "model_pruning.pruning_hparams": "get_pruning_hparams",
+        "model_pruning.rnn_cells": "MaskedBasicLSTMCell MaskedLSTMCell",
+        "model_pruning.strip_pruning_vars_lib": "graph_def_from_checkpoint strip_pruning_vars_fn",
+    },
     "nccl": {
         "nccl": "all_max all_min all_prod all_sum reduce_sum",
     },

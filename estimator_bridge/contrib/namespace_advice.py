@@ -36,7 +36,6 @@ def _instead(advice: str) -> str:
 
 _DATA_IO = "Use the package tensorflow-io."
 _FORESTS = "Use the package tensorflow-decision-forests."
-_MODEL_OPTIMIZATION = "Use the package tensorflow-model-optimization: tfmot."
 _STRATEGIES = "Use tf.distribute.MirroredStrategy, or MultiWorkerMirroredStrategy."
 _ADVICE = {
     name: _instead(advice)
@@ -59,14 +58,16 @@ _ADVICE = {
         "labeled_tensor": "Use tensors without labels of axes, or the package xarray for arrays.",
         "libsvm": "Parse the lines with sklearn.datasets.load_svmlight_file.",
         "meta_graph_transform": "Use tf.compat.v1.graph_util.extract_sub_graph on the GraphDef.",
-        "model_pruning": f"{_MODEL_OPTIMIZATION}sparsity.keras.prune_low_magnitude.",
         "mpi_collectives": _STRATEGIES,
         "ndlstm": "Use tf.compat.v1.nn.dynamic_rnn over the rows, and over the columns.",
         "nearest_neighbor": "Use the package scann, or tf.math.top_k of tf.matmul.",
         "nest": "Use tf.nest, or tf.contrib.framework.nest.",
         "proto": "Use tf.io.decode_proto and tf.io.encode_proto.",
         "quantization": "Use tf.quantization.",
-        "quantize": f"{_MODEL_OPTIMIZATION}quantization.keras.quantize_model.",
+        "quantize": (
+            "Use the package tensorflow-model-optimization: "
+            "tfmot.quantization.keras.quantize_model."
+        ),
         "recurrent": "Use tf.compat.v1.nn.dynamic_rnn.",
         "reduce_slice_ops": "Use tf.math.segment_sum, or sums over slices of tf.cumsum.",
         "remote_fused_graph": "Convert the model with tf.lite.TFLiteConverter.",

@@ -42,6 +42,7 @@ NAMESPACES = (
     "memory_stats",
     "metrics",
     "mixed_precision",
+    "model_pruning",
     "nn",
     "opt",
     "optimizer_v2",

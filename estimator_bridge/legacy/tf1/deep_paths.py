@@ -81,6 +81,10 @@ _MODULES = {
     "metrics.python.metrics": "classification",
     "metrics.python.ops": "confusion_matrix_ops histogram_ops metric_ops set_ops",
     "mixed_precision.python": "loss_scale_manager loss_scale_optimizer",
+    "model_pruning.python": """
+        learning pruning pruning_utils strip_pruning_vars strip_pruning_vars_lib
+    """,
+    "model_pruning.python.layers": "core_layers layers rnn_cells",
     "nccl.python.ops": "nccl_ops",
     "nn.python.ops": "alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus",
     "opt.python.training": """

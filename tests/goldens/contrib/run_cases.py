@@ -66,6 +66,7 @@ TABLES = (
     "linear_optimizer",
     "losses",
     "metrics",
+    "model_pruning",
     "multivariate_normals",
     "opt",
     "queue_runners",
