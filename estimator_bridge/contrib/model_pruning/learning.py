@@ -99,7 +99,7 @@ def _slim_learning() -> Any:
         return importlib.import_module("tf_slim.learning")
     except ImportError as error:
         raise MissingImportError(
-            "tf.contrib.model_pruning.train needs the package tf-slim, whose training loop it runs. "
+            "tf.contrib.model_pruning.train needs the package tf-slim, whose loop it runs. "
             "Run: pip install tf-slim; or put the operation into the train_op of a model_fn: "
             "with tf.control_dependencies([train_op]): train_op = "
             "pruning.conditional_mask_update_op()"

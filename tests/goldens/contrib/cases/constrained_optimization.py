@@ -51,7 +51,7 @@ class Additive(tfco.AdditiveExternalRegretOptimizer):
     def _constraint_grad_and_var(self, state, gradient):
         with tf.control_dependencies([self.read]):
             gradient = tf.identity(gradient)
-        return super(Additive, self)._constraint_grad_and_var(state, gradient)
+        return super()._constraint_grad_and_var(state, gradient)
 
 
 class Sized(tfco.ConstrainedMinimizationProblem):
