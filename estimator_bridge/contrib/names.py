@@ -13,6 +13,13 @@ __all__ = ["NAMES", "names_in"]
 # the namespace itself, the name is defined in its file or is a module. "tf" starts a path in
 # TensorFlow. A name that differs there follows "=".
 NAMES: dict[str, dict[str, str]] = {
+    "all_reduce": {
+        "estimator_bridge.tensorflow_private:all_reduce_graphs": """
+            build_nccl_all_reduce build_nccl_then_recursive_hd build_nccl_then_ring
+            build_nccl_then_shuffle build_recursive_hd_all_reduce build_ring_all_reduce
+            build_shuffle_all_reduce build_shuffle_then_ring build_shuffle_then_shuffle
+        """,
+    },
     "autograph": {
         "tf.autograph": "to_code to_graph",
         "tf.autograph.experimental": "Feature do_not_convert set_loop_options",

@@ -40,7 +40,6 @@ _STRATEGIES = "Use tf.distribute.MirroredStrategy, or MultiWorkerMirroredStrateg
 _ADVICE = {
     name: _instead(advice)
     for name, advice in {
-        "all_reduce": _STRATEGIES,
         "bigtable": "Read the rows with the package google-cloud-bigtable.",
         "boosted_trees": _FORESTS,
         "coder": "Use the package tensorflow-compression: tfc.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from estimator_bridge.contrib.training.hparams import HParams
@@ -13,8 +13,8 @@ __all__ = ["block_sizes", "check_hparams", "get_pruning_hparams", "of_weights", 
 _Value = TypeVar("_Value")
 
 
-def get_pruning_hparams() -> HParams:
-    """Returns the options of ``Pruning``, with their defaults.
+def get_pruning_hparams() -> Any:
+    """Returns the options of ``Pruning`` as HParams, with their defaults.
 
     - name: the scope of the operations and the summaries.
     - begin_pruning_step, end_pruning_step: the first and the last global step at which masks
@@ -120,9 +120,7 @@ def _by_pattern(
     return {re.compile(name): read(text, name) for name, text in pairs}
 
 
-def of_weights(
-    table: dict[re.Pattern[str], _Value], name: str, option: str, default: _Value
-) -> _Value:
+def of_weights(table: Mapping[re.Pattern[str], Any], name: str, option: str, default: Any) -> Any:
     """Returns the value for weights of some name.
 
     Args:

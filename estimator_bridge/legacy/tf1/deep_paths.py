@@ -6,6 +6,7 @@ __all__ = ["DEEP_MODULES", "DEEP_PACKAGES"]
 
 # By package below tensorflow.contrib: its modules.
 _MODULES = {
+    "all_reduce.python": "all_reduce",
     "batching.python.ops": "batch_ops",
     "bayesflow.python.ops": "monte_carlo monte_carlo_impl",
     "checkpoint.python": "containers python_state split_dependency visualize",

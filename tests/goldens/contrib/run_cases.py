@@ -36,6 +36,7 @@ PLACES = {
 
 TABLES = (
     "absent",
+    "all_reduce",
     "checkpoint",
     "clustering",
     "constrained_optimization",
