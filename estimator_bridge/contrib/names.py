@@ -13,6 +13,13 @@ __all__ = ["NAMES", "names_in"]
 # the namespace itself, the name is defined in its file or is a module. "tf" starts a path in
 # TensorFlow. A name that differs there follows "=".
 NAMES: dict[str, dict[str, str]] = {
+    "all_reduce": {
+        "estimator_bridge.tensorflow_private:all_reduce_graphs": """
+            build_nccl_all_reduce build_nccl_then_recursive_hd build_nccl_then_ring
+            build_nccl_then_shuffle build_recursive_hd_all_reduce build_ring_all_reduce
+            build_shuffle_all_reduce build_shuffle_then_ring build_shuffle_then_shuffle
+        """,
+    },
     "autograph": {
         "tf.autograph": "to_code to_graph",
         "tf.autograph.experimental": "Feature do_not_convert set_loop_options",
@@ -52,6 +59,19 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "compiler.xla": {
         "tf.xla.experimental": "compile",
+    },
+    "constrained_optimization": {
+        "constrained_optimization.candidates": """
+            find_best_candidate_distribution find_best_candidate_index
+        """,
+        "constrained_optimization.constrained_minimization_problem": """
+            ConstrainedMinimizationProblem
+        """,
+        "constrained_optimization.constrained_optimizer": "ConstrainedOptimizer",
+        "constrained_optimization.external_regret_optimizer": "AdditiveExternalRegretOptimizer",
+        "constrained_optimization.swap_regret_optimizer": """
+            AdditiveSwapRegretOptimizer MultiplicativeSwapRegretOptimizer
+        """,
     },
     "copy_graph": {
         "copy_graph": "copy_op_to_graph copy_variable_to_graph get_copied_op",
@@ -453,6 +473,17 @@ NAMES: dict[str, dict[str, str]] = {
         "mixed_precision.loss_scales": """
             ExponentialUpdateLossScaleManager FixedLossScaleManager LossScaleManager
         """,
+    },
+    "model_pruning": {
+        "model_pruning.layers": "masked_conv2d masked_convolution masked_fully_connected",
+        "model_pruning.learning": "train",
+        "model_pruning.masks": """
+            apply_mask get_masked_weights get_masks get_thresholds get_weight_sparsity get_weights
+        """,
+        "model_pruning.pruning": "Pruning",
+        "model_pruning.pruning_hparams": "get_pruning_hparams",
+        "model_pruning.rnn_cells": "MaskedBasicLSTMCell MaskedLSTMCell",
+        "model_pruning.strip_pruning_vars_lib": "graph_def_from_checkpoint strip_pruning_vars_fn",
     },
     "nccl": {
         "nccl": "all_max all_min all_prod all_sum reduce_sum",

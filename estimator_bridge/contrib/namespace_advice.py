@@ -43,7 +43,6 @@ _STRATEGIES = "Use tf.distribute.MirroredStrategy, or MultiWorkerMirroredStrateg
 _ADVICE = {
     name: _instead(advice)
     for name, advice in {
-        "all_reduce": _STRATEGIES,
         "bigtable": "Read the rows with the package google-cloud-bigtable.",
         "boosted_trees": _FORESTS,
         "coder": "Code the integers with the package constriction in tf.py_function.",
@@ -62,14 +61,16 @@ _ADVICE = {
         "labeled_tensor": "Use tensors without labels of axes, or the package xarray for arrays.",
         "libsvm": "Parse the lines with sklearn.datasets.load_svmlight_file.",
         "meta_graph_transform": "Use tf.compat.v1.graph_util.extract_sub_graph on the GraphDef.",
-        "model_pruning": f"{_MODEL_OPTIMIZATION}sparsity.keras.prune_low_magnitude.",
         "mpi_collectives": _STRATEGIES,
         "ndlstm": "Use tf.compat.v1.nn.dynamic_rnn over the rows, and over the columns.",
         "nearest_neighbor": "Use tf.math.top_k of tf.matmul.",
         "nest": "Use tf.nest, or tf.contrib.framework.nest.",
         "proto": "Use tf.io.decode_proto and tf.io.encode_proto.",
         "quantization": "Use tf.quantization.",
-        "quantize": f"{_MODEL_OPTIMIZATION}quantization.keras.quantize_model.",
+        "quantize": (
+            "Use the package tensorflow-model-optimization: "
+            "tfmot.quantization.keras.quantize_model."
+        ),
         "recurrent": "Use tf.compat.v1.nn.dynamic_rnn.",
         "reduce_slice_ops": "Use tf.math.segment_sum, or sums over slices of tf.cumsum.",
         "remote_fused_graph": "Convert the model with tf.lite.TFLiteConverter.",

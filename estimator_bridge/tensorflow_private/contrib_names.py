@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# Graphs that reduce tensors of several devices.
+from tensorflow.python.distribute.v1 import all_reduce as all_reduce_graphs
+
 # Modes of eager execution, and what TensorFlow does with tensors on another device.
 from tensorflow.python.eager import context as eager_modes
 
@@ -44,6 +47,7 @@ __all__ = [
     "BoundedTensorSpec",
     "EagerVariableStore",
     "RecordInput",
+    "all_reduce_graphs",
     "distribution_parameters",
     "eager_modes",
     "load_and_remap_matrix_initializer",

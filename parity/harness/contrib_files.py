@@ -16,6 +16,7 @@ NAMESPACES = (
     "bayesflow",
     "checkpoint",
     "cluster_resolver",
+    "constrained_optimization",
     "copy_graph",
     "crf",
     "cudnn_rnn",
@@ -41,6 +42,7 @@ NAMESPACES = (
     "memory_stats",
     "metrics",
     "mixed_precision",
+    "model_pruning",
     "nn",
     "opt",
     "optimizer_v2",
@@ -103,6 +105,7 @@ LEFT_OUT = {
 
 # Modules that only tests import. They come from the checkout.
 SUPPORT = (
+    "constrained_optimization.python.test_util",
     "data.python.kernel_tests.reader_dataset_ops_test_base",
     "factorization.python.ops.factorization_ops_test_utils",
     "graph_editor.tests.match",

@@ -265,6 +265,10 @@ def test_a_file_of_contrib_may_be_a_module_of_another_package(toy):
         ("keras.backend.learning_phase", "keras.backend.learning_phase"),
         ("layers.core.Dense", "layers.Dense"),
         ("layers.layers.dense", "layers.dense"),
+        (
+            "framework.graph_util.convert_variables_to_constants",
+            "graph_util.convert_variables_to_constants",
+        ),
         ("platform.gfile.GFile", "gfile.GFile"),
         ("util.nest.flatten", "nest.flatten"),
     ],

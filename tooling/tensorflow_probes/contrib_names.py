@@ -24,6 +24,15 @@ def _classes() -> None:
         check(made is not None, "an EagerVariableStore keeps nothing")
 
 
+@probe("all_reduce_graphs")
+def _all_reduce() -> None:
+    with tf.Graph().as_default():
+        tensors = [tf.constant([1.0, 2.0])] * 2
+        devices = [["/cpu:0"]]
+        made = private.all_reduce_graphs.build_shuffle_all_reduce(tensors, devices[0], tf.add_n)
+        check([each.shape.as_list() for each in made] == [[2], [2]], "shapes are lost")
+
+
 @probe("distribution_parameters")
 def _parameters() -> None:
     with private.eager_mode():

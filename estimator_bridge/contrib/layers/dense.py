@@ -15,7 +15,7 @@ from estimator_bridge.contrib.layers.layer_variables import RENAMED, layer_scope
 from estimator_bridge.contrib.layers.utils import last_dimension
 from estimator_bridge.contrib.layers.weighted_layer import WeightedLayer
 
-__all__ = ["elu", "fully_connected", "linear", "relu", "relu6"]
+__all__ = ["elu", "fully_connected", "linear", "product", "relu", "relu6"]
 
 _XAVIER = xavier_initializer()
 _ZEROS = tf.compat.v1.zeros_initializer()
@@ -73,10 +73,11 @@ def fully_connected(
     with layer_scope(scope, "fully_connected", inputs, reuse, RENAMED) as sc:
         inputs = tf.convert_to_tensor(inputs)
         shape = [last_dimension(inputs.shape, min_rank=2), int(num_outputs)]
-        return layer.finish(_product(inputs, layer.weights("kernel", shape, inputs)), sc)
+        return layer.finish(product(inputs, layer.weights("kernel", shape, inputs)), sc)
 
 
-def _product(inputs: tf.Tensor, weights: tf.Tensor) -> tf.Tensor:
+def product(inputs: tf.Tensor, weights: tf.Tensor) -> tf.Tensor:
+    """Multiplies the last dimension of a tensor by a matrix."""
     if inputs.shape.rank == 2:
         return tf.matmul(inputs, weights)
     outputs = tf.tensordot(inputs, weights, [[inputs.shape.rank - 1], [0]])

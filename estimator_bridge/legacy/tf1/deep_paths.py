@@ -6,6 +6,7 @@ __all__ = ["DEEP_MODULES", "DEEP_PACKAGES"]
 
 # By package below tensorflow.contrib: its modules.
 _MODULES = {
+    "all_reduce.python": "all_reduce",
     "batching.python.ops": "batch_ops",
     "bayesflow.python.ops": "monte_carlo monte_carlo_impl",
     "checkpoint.python": "containers python_state split_dependency visualize",
@@ -13,6 +14,10 @@ _MODULES = {
     "cluster_resolver.python.training": """
         cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver
         tfconfig_cluster_resolver tpu_cluster_resolver
+    """,
+    "constrained_optimization.python": """
+        candidates constrained_minimization_problem constrained_optimizer
+        external_regret_optimizer swap_regret_optimizer
     """,
     "copy_graph.python.util": "copy_elements",
     "crf.python.ops": "crf",
@@ -77,6 +82,10 @@ _MODULES = {
     "metrics.python.metrics": "classification",
     "metrics.python.ops": "confusion_matrix_ops histogram_ops metric_ops set_ops",
     "mixed_precision.python": "loss_scale_manager loss_scale_optimizer",
+    "model_pruning.python": """
+        learning pruning pruning_utils strip_pruning_vars strip_pruning_vars_lib
+    """,
+    "model_pruning.python.layers": "core_layers layers rnn_cells",
     "nccl.python.ops": "nccl_ops",
     "nn.python.ops": "alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus",
     "opt.python.training": """

@@ -93,6 +93,7 @@ DIFFERENT = {
     """,
     "accepted here": """
         framework.with_shape: any size
+        model_pruning.MaskedLSTMCell: projection
     """,
     "a topology has today's four dimensions": """
         tpu.device_assignment
@@ -165,6 +166,7 @@ COMPARED_ELSEWHERE = {
         deprecated.image_summary deprecated.merge_all_summaries deprecated.merge_summary
         mixed_precision.LossScaleManager
     """,
+    "it needs tf-slim: tests/contrib/test_contrib_model_pruning.py": "model_pruning.train",
     "they are for eager execution: tests/contrib/test_contrib_small_namespaces.py": """
         eager.Saver eager.get_optimizer_variables
     """,

@@ -179,8 +179,9 @@ def _is_fetch(leaf):
 
 
 def _is_variable(leaf):
-    """Today, a resource variable is no tf.compat.v1.Variable."""
-    return isinstance(leaf, tf.Variable) or type(leaf).__name__ == "ResourceVariable"
+    """Today, a resource variable and its assignment are no tf.compat.v1.Variable."""
+    names = ("ResourceVariable", "_UnreadVariable")
+    return isinstance(leaf, tf.Variable) or type(leaf).__name__ in names
 
 
 def _described(made):

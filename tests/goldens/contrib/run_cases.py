@@ -36,8 +36,10 @@ PLACES = {
 
 TABLES = (
     "absent",
+    "all_reduce",
     "checkpoint",
     "clustering",
+    "constrained_optimization",
     "data",
     "distributions",
     "eager",
@@ -65,6 +67,7 @@ TABLES = (
     "linear_optimizer",
     "losses",
     "metrics",
+    "model_pruning",
     "multivariate_normals",
     "opt",
     "queue_runners",
