@@ -67,7 +67,6 @@ _ADVICE = {
         "nest": "Use tf.nest, or tf.contrib.framework.nest.",
         "proto": "Use tf.io.decode_proto and tf.io.encode_proto.",
         "quantization": "Use tf.quantization.",
-        "quantize": f"{_MODEL_OPTIMIZATION}quantization.keras.quantize_model.",
         "recurrent": "Use tf.compat.v1.nn.dynamic_rnn.",
         "reduce_slice_ops": "Use tf.math.segment_sum, or sums over slices of tf.cumsum.",
         "remote_fused_graph": "Convert the model with tf.lite.TFLiteConverter.",

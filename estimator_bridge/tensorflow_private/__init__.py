@@ -67,6 +67,7 @@ from estimator_bridge.tensorflow_private.graphs import (
     operations_made_otherwise,
     replace_control_inputs,
     replace_input,
+    set_gradient,
 )
 from estimator_bridge.tensorflow_private.hooks import (
     checkpoint_folder,
@@ -313,6 +314,7 @@ __all__ = [
     "runs_on_cores",
     "saved_model_utils",
     "saved_slice",
+    "set_gradient",
     "saver_of",
     "sequence_of",
     "server_runs",

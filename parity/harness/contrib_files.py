@@ -46,6 +46,7 @@ NAMESPACES = (
     "optimizer_v2",
     "periodic_resample",
     "predictor",
+    "quantize",
     "receptive_field",
     "resampler",
     "rnn",
