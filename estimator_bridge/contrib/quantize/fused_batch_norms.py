@@ -74,7 +74,8 @@ def _fold(graph: tf.Graph, found: _Normalized, freeze_delay: int | None) -> None
                 scale = layer.of_channels(correction.scale, "correction_reshape")
         if correction is not None:
             weights = tf.multiply(scale, weights, name="correction_mult")
-        outputs = copy_layer(layer, tf.multiply(weights, factor, name="mul_fold"))
+        weights = tf.multiply(weights, factor, name="mul_fold")
+        outputs = copy_layer(layer, weights, lambda op: op.name.rpartition("/")[2])
         if correction is not None:
             outputs = tf.multiply(correction.recip, outputs, name="post_conv_mul")
             outputs = tf.raw_ops.Add(x=outputs, y=correction.offset, name="correction_add")

@@ -172,9 +172,7 @@ class MatchResult:
         if isinstance(wanted, Pattern):
             return self._found.get(wanted, (None, None))
         if not isinstance(wanted, str):
-            raise ValueError(
-                f"pattern_or_name has type {type(wanted)}. Expect Pattern or str."
-            )
+            raise ValueError(f"pattern_or_name has type {type(wanted)}. Expect Pattern or str.")
         if wanted not in self._named:
             return None, None
         return self._found[self._named[wanted]]

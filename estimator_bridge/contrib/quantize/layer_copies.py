@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import tensorflow as tf
@@ -54,13 +55,15 @@ class LinearLayer:
         return tf.reshape(values, self.weights.shape.as_list()[2:], name=name)
 
 
-def copy_layer(layer: LinearLayer, weights: tf.Tensor, prefix: str = "") -> tf.Tensor:
+def copy_layer(
+    layer: LinearLayer, weights: tf.Tensor, name_of: Callable[[tf.Operation], str]
+) -> tf.Tensor:
     """Makes a copy of a layer with other weights.
 
     Args:
       layer: the layer.
       weights: the copy's weights.
-      prefix: what the copy's names have before the last part of the layer's names and "_Fold".
+      name_of: gives the start of a copy's name, which has "_Fold" after it, by its original.
 
     Returns:
       The copy's outputs.
@@ -75,16 +78,12 @@ def copy_layer(layer: LinearLayer, weights: tf.Tensor, prefix: str = "") -> tf.T
         "DepthwiseConv2dNative": _depthwise_convolution,
         "MatMul": _product,
     }[op.type]
-    outputs = make(op, layer.inputs, weights, f"{prefix}{_last(op)}_Fold")
+    outputs = make(op, layer.inputs, weights, f"{name_of(op)}_Fold")
     if layer.spread is not None:
         _, sizes, crops = layer.spread.inputs
-        name = f"{prefix}{_last(layer.spread)}_Fold"
+        name = f"{name_of(layer.spread)}_Fold"
         outputs = tf.batch_to_space(outputs, sizes, crops, name=name)
     return outputs
-
-
-def _last(op: tf.Operation) -> str:
-    return op.name.rpartition("/")[2]
 
 
 def _convolution(op: tf.Operation, inputs: tf.Tensor, weights: tf.Tensor, name: str) -> tf.Tensor:

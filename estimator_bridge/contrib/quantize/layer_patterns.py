@@ -140,9 +140,7 @@ def _with_activation(graph: tf.Graph, patterns: _Patterns) -> Iterator[Layer]:
 def _without_activation(graph: tf.Graph, patterns: _Patterns) -> Iterator[Layer]:
     """Layers that end with their bias, as a network's last layer does."""
     for match in GraphMatcher(patterns.biased).match_graph(graph):
-        yield Layer(
-            _op(match, patterns.layer), _weights(match, patterns), _bias(match, patterns)
-        )
+        yield Layer(_op(match, patterns.layer), _weights(match, patterns), _bias(match, patterns))
 
 
 def _separable(graph: tf.Graph, patterns: _Patterns) -> Iterator[Layer]:

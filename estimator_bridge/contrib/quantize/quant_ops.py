@@ -145,9 +145,7 @@ def _quantize(
     symmetric: bool,
 ) -> tf.Tensor:
     """Makes the variables, assigns them if ``assign`` tells how, and quantizes in their range."""
-    with v1.variable_scope(
-        None, default_name=name_prefix, values=[inputs], reuse=reuse
-    ) as scope:
+    with v1.variable_scope(None, default_name=name_prefix, values=[inputs], reuse=reuse) as scope:
         scope.set_partitioner(None)
         shape, axes = [], None
         if per_channel:

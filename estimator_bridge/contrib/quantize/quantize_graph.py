@@ -100,9 +100,7 @@ def experimental_create_eval_graph(
     Raises:
       ValueError: an optimizer updates a variable, or a layer cannot be folded.
     """
-    _rewrite(
-        input_graph, False, weight_bits, activation_bits, symmetric, quant_delay, scope=scope
-    )
+    _rewrite(input_graph, False, weight_bits, activation_bits, symmetric, quant_delay, scope=scope)
 
 
 def _rewrite(

@@ -100,13 +100,10 @@ def _fold(
             weights = tf.multiply(scale, weights, name=f"{prefix}correction_mult")
         weights = tf.multiply(weights, factor, name=f"{prefix}mul_fold")
     with graph.device(layer.op.device):
-        scope = scope_of(layer.op.name)
-        outputs = copy_layer(layer, weights, f"{scope}/" if scope else "")
+        outputs = copy_layer(layer, weights, lambda op: op.name)
         if correction is not None:
             outputs = tf.multiply(correction.recip, outputs, name=f"{prefix}post_conv_mul")
-            outputs = tf.raw_ops.Add(
-                x=outputs, y=correction.offset, name=f"{prefix}correction_add"
-            )
+            outputs = tf.raw_ops.Add(x=outputs, y=correction.offset, name=f"{prefix}correction_add")
     return tf.raw_ops.Add(x=outputs, y=norm.sum.inputs[1], name=f"{prefix}add_fold")
 
 
