@@ -1,8 +1,8 @@
 """Corrections that let weights be quantized by the moving statistics of a batch norm.
 
-A folded layer's weights are multiplied by ``gamma / sigma``. The batch's ``sigma`` changes with each
-batch, and the range of the weights with it. So the weights are multiplied by the moving average's,
-and the outputs are corrected to what the batch's statistics give (Krishnamoorthi 2018,
+A folded layer's weights are multiplied by ``gamma / sigma``. The batch's ``sigma`` changes with
+each batch, and the range of the weights with it. So the weights are multiplied by the moving
+average's, and the outputs are corrected to what the batch's statistics give (Krishnamoorthi 2018,
 https://arxiv.org/abs/1806.08342, section 3.2.2). Once the batch norm is frozen, the outputs are
 those of the moving averages.
 """

@@ -145,7 +145,7 @@ def _read(graph: tf.Graph, match: MatchResult, patterns: _Patterns) -> _Normaliz
 
 
 def _batch_variance(graph: tf.Graph, values: tf.Tensor, norm: tf.Operation) -> tf.Tensor:
-    """The variance that normalizes a batch, of n values a channel; the operation gives n/(n - 1)."""
+    """The batch's variance for n values a channel; the operation gives n / (n - 1) times it."""
     scope = scope_of(norm.name)
     _, mean, variance, *_ = norm.outputs
     with graph.name_scope(f"{scope}/" if scope else ""):

@@ -152,6 +152,7 @@ def _use(graph: tf.Graph, prefix: str, folded: tf.Tensor, old: tf.Tensor) -> Non
         user = graph.get_operation_by_name(f"{above}/AddV2" if above else "AddV2")
     if RerouteTensor(folded, old, can_modify=[user]) != 1:
         raise ValueError(
-            f"Unexpected inputs to op: {user.name}. It takes {', '.join(t.name for t in user.inputs)}"
-            f" and not {old.name}, the outputs of the batch norm."
+            f"Unexpected inputs to op: {user.name}. It takes "
+            f"{', '.join(each.name for each in user.inputs)} and not {old.name}, the outputs of "
+            "the batch norm."
         )

@@ -67,6 +67,7 @@ TABLES = (
     "metrics",
     "multivariate_normals",
     "opt",
+    "quantize",
     "queue_runners",
     "receptive_field",
     "rest",
