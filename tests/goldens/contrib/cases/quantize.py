@@ -134,7 +134,7 @@ def rewritten(build, rewrite=None, resource=False, steps=3, evaluated=False, **o
     def make():
         with tf.variable_scope("", use_resource=resource):
             outputs = tf.identity(build(), name="outputs")
-            before = set(op.name for op in tf.get_default_graph().get_operations())
+            before = {op.name for op in tf.get_default_graph().get_operations()}
             if rewrite is not None:
                 rewrite(**options)
             elif evaluated:
