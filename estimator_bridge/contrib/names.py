@@ -528,6 +528,12 @@ NAMES: dict[str, dict[str, str]] = {
     "periodic_resample": {
         "periodic_resample": "periodic_resample",
     },
+    "quantize": {
+        "quantize.quantize_graph": """
+            create_eval_graph create_training_graph experimental_create_eval_graph
+            experimental_create_training_graph
+        """,
+    },
     "receptive_field": {
         "receptive_field.compute_order": "get_compute_order",
         "receptive_field.fields": "compute_receptive_field_from_graph_def",

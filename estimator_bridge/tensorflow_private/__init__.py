@@ -68,6 +68,7 @@ from estimator_bridge.tensorflow_private.graphs import (
     operations_made_otherwise,
     replace_control_inputs,
     replace_input,
+    set_gradient,
 )
 from estimator_bridge.tensorflow_private.hooks import (
     checkpoint_folder,
@@ -318,6 +319,7 @@ __all__ = [
     "saver_of",
     "sequence_of",
     "server_runs",
+    "set_gradient",
     "set_keras_mask",
     "set_model_inputs",
     "shard_reduction",

@@ -27,6 +27,7 @@ __all__ = [
     "operations_made_otherwise",
     "replace_control_inputs",
     "replace_input",
+    "set_gradient",
 ]
 
 
@@ -211,6 +212,15 @@ def replace_control_inputs(op: tf.Operation, awaited: Sequence[tf.Operation]) ->
     """Replaces what an existing operation waits for; ``op.control_inputs`` is read-only."""
     op._remove_all_control_inputs()
     op._add_control_inputs(list(awaited))
+
+
+def set_gradient(op: tf.Operation, name: str) -> None:
+    """Gives an existing operation a registered gradient.
+
+    ``tf.Graph.gradient_override_map`` affects only new operations.
+    """
+    attribute = tf.compat.v1.AttrValue(s=tf.compat.as_bytes(name))
+    op._set_attr("_gradient_op_type", attribute)
 
 
 def loop_ends(ops: Iterable[tf.Operation]) -> list[tuple[list[Any], list[Any]]]:

@@ -48,6 +48,7 @@ NAMESPACES = (
     "optimizer_v2",
     "periodic_resample",
     "predictor",
+    "quantize",
     "receptive_field",
     "resampler",
     "rnn",

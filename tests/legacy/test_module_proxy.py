@@ -172,11 +172,11 @@ def test_ways_to_contrib(toy, way, dialect):
     ("way", "told"),
     [
         (
-            "from tensorflow.contrib import layers, quantize as x",
-            "tf.contrib.quantize is not supported",
+            "from tensorflow.contrib import layers, bigtable as x",
+            "tf.contrib.bigtable is not supported",
         ),
         ("import tensorflow.contrib.bogus as x", "tf.contrib.bogus is not supported"),
-        ("import tensorflow.contrib.quantize.python.quantize as x", "tf.contrib.quantize is not"),
+        ("import tensorflow.contrib.bigtable.python.bigtable as x", "tf.contrib.bigtable is not"),
         ("from tensorflow.contrib.layers import flatten, none as x", "tf.contrib.layers.none is"),
         ("from tensorflow.contrib.layers.python.layers import none as x", "tf.contrib.layers.none"),
         ("from tensorflow.examples.speech import models as x", "tensorflow.examples."),

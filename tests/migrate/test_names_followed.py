@@ -178,10 +178,10 @@ def test_an_import_keeps_its_parentheses_and_comments():
         "from estimator_bridge.legacy.contrib.layers import (\n    conv2d,  # the"
     )
     mixed = rewritten(
-        "def f():\n    from tensorflow.contrib import (quantize,  # a\n        tpu)\n    tpu.TPUConfig\n"
+        "def f():\n    from tensorflow.contrib import (bigtable,  # a\n        tpu)\n    tpu.TPUConfig\n"
     )
     assert mixed.startswith("def f():\n    # a\n    from estimator_bridge")
-    assert "quantize" not in mixed
+    assert "bigtable" not in mixed
 
 
 def test_what_is_missing_is_said_where_it_is_used():

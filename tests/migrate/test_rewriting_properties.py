@@ -22,7 +22,7 @@ IMPORTS = st.sampled_from(
     [
         "import tensorflow as tf", "import tensorflow", "import tensorflow.compat.v1 as tf",
         "import tensorflow as tf, numpy as np", "import numpy as np", "import collections, time",
-        "from tensorflow.contrib import slim, tpu", "from tensorflow.contrib import quantize as tf",
+        "from tensorflow.contrib import slim, tpu", "from tensorflow.contrib import bigtable as tf",
         "from tensorflow.contrib.layers import (conv2d,  # first\n    flatten)",
         "import tensorflow.contrib.slim as slim", "from tensorflow import estimator, flags",
         "from tensorflow.python.estimator import model_fn as lib", "import cPickle, Queue as queue",
@@ -121,7 +121,7 @@ def test_text_outside_of_edits_keeps_its_bytes(source):
 
 
 @settings(max_examples=60, deadline=None)
-@example(["from tensorflow.contrib import quantize as tf\n"])
+@example(["from tensorflow.contrib import bigtable as tf\n"])
 @example(["x = 1; y = map(str, (tf.contrib.layers.conv2d,\n   # between\n   tf.nosuch.name))[0]\n"])
 @given(st.lists(st.one_of(SOURCES, st.sampled_from(["%magic a\n", "!ls", "x = !ls"])), max_size=4))
 def test_a_notebook_that_is_not_changed_keeps_its_bytes(tmp_path_factory, cells):

@@ -23,7 +23,7 @@ import cPickle as pickle
 import numpy as np
 import tensorflow as tf
 from tensorflow.contrib import slim
-from tensorflow.contrib import quantize, tpu
+from tensorflow.contrib import bigtable, tpu
 from tensorflow.python.estimator import model_fn as model_fn_lib
 
 flags = tf.flags
@@ -120,7 +120,7 @@ def test_nothing_of_the_old_names_is_left(programs):
         "xrange",
     ):
         assert old not in text, text
-    assert "quantize" not in text
+    assert "bigtable" not in text
     assert text.count("\n") - PROGRAM.count("\n") == 4, text
 
 

@@ -102,6 +102,22 @@ def _changes_of_operations() -> None:
         check(private.control_flow_context(graph) is None, "there is a context")
 
 
+@probe("set_gradient")
+def _gradient_of_an_operation() -> None:
+    name = "EstimatorBridgeProbe"
+
+    @tf.RegisterGradient(name)
+    def gradient(op: tf.Operation, of_output: tf.Tensor) -> tf.Tensor:
+        del op
+        return 7.0 * of_output
+
+    with new_graph(), v1.Session() as session:
+        x = tf.constant(1.0)
+        y = tf.square(x)
+        private.set_gradient(y.op, name)
+        check(session.run(v1.gradients(y, x)) == [7.0], "the operation keeps its gradient")
+
+
 @probe("replace_control_inputs", "loop_ends")
 def _edges() -> None:
     with new_graph() as graph:

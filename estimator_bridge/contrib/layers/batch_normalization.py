@@ -11,7 +11,7 @@ from estimator_bridge.contrib.arg_scope import add_arg_scope
 from estimator_bridge.contrib.layers.layer_variables import apply_after, layer_scope, weight
 from estimator_bridge.contrib.layers.moving_average import (
     assign_moving_average,
-    moving_variable,
+    moving_variables,
 )
 from estimator_bridge.contrib.layers.renorm import batch_renorm
 from estimator_bridge.contrib.layers.utils import (
@@ -23,6 +23,8 @@ from estimator_bridge.contrib.layers.utils import (
 __all__ = ["batch_norm"]
 
 v1 = tf.compat.v1
+# Moves the averages to (mean, variance), and returns some values of which the update is a part.
+_Updated = Callable[[tuple[Any, Any], tuple[Any, ...]], tuple[Any, ...]]
 _UPDATE_OPS = v1.GraphKeys.UPDATE_OPS
 _STARTS = {
     "beta": v1.zeros_initializer(),
@@ -150,12 +152,16 @@ def batch_norm(
         half = inputs.dtype.base_dtype in (tf.float16, tf.bfloat16)
         dtype = tf.float32 if half and (kernel is _fused or plain) else inputs.dtype.base_dtype
 
-        def get(name: str) -> Any:
-            kept = (variables_collections, name)
-            if name.startswith("moving"):
-                return moving_variable(name, [channels], dtype, starts[name], kept)
+        def get(name: str, trainable: bool = trainable, **more: Any) -> Any:
             return weight(
-                name, [channels], dtype, starts[name], penalties.get(name), trainable, kept
+                name,
+                [channels],
+                dtype,
+                starts[name],
+                penalties.get(name) if name in wanted else None,
+                trainable,
+                (variables_collections, name),
+                **more,
             )
 
         # Without these options the original used tf.layers, which makes gamma first.
@@ -163,11 +169,12 @@ def batch_norm(
         in_order = ("gamma", "beta") if through_layer else ("beta", "gamma")
         wanted = {"beta": center, "gamma": scale}
         own = {name: get(name) if wanted[name] else None for name in in_order}
-        moving = (get("moving_mean"), get("moving_variance"))
-        outputs, moments = kernel(
-            inputs, own["beta"], own["gamma"], moving, epsilon, is_training, first, batch_weights
-        )
-        if constant_value(is_training) in (None, True, 1):
+        moving = moving_variables(("moving_mean", "moving_variance"), get)
+
+        def updated(moments: tuple[Any, Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
+            """Moves the averages; returns values that wait for it if no collection keeps it."""
+            if constant_value(is_training) not in (None, True, 1):
+                return values
             debias = (zero_debias_moving_mean, False)
             updates = [
                 assign_moving_average(average, moment, decay, is_training, forget)
@@ -175,10 +182,15 @@ def batch_norm(
             ]
             if updates_collections is None:
                 with tf.control_dependencies(updates):
-                    outputs = tf.identity(outputs)
-            else:
-                for update in updates:
-                    v1.add_to_collections(updates_collections, update)
+                    return tuple(tf.identity(each) for each in values)
+            for update in updates:
+                v1.add_to_collections(updates_collections, update)
+            return values
+
+        outputs = kernel(
+            inputs, own["beta"], own["gamma"], moving, epsilon, is_training, first, batch_weights,
+            updated,
+        )  # fmt: skip
         outputs.set_shape(inputs.shape)
         return apply_after(outputs, sc, activation_fn, outputs_collections)
 
@@ -192,7 +204,8 @@ def _fused(
     is_training: Any,
     first: bool,
     batch_weights: Any,
-) -> tuple[Any, tuple[Any, Any]]:
+    updated: _Updated,
+) -> Any:
     del batch_weights  # not supported by the kernel
     size = moving[0].shape
     images = inputs
@@ -217,7 +230,8 @@ def _fused(
     outputs, mean, variance = smart_cond(is_training, training, inference)
     if inputs.shape.rank == 2:
         outputs = tf.reshape(outputs, tf.shape(inputs))
-    return outputs, (mean, variance)
+    (outputs,) = updated((mean, variance), (outputs,))
+    return outputs
 
 
 def _unfused(
@@ -229,10 +243,10 @@ def _unfused(
     is_training: Any,
     first: bool,
     batch_weights: Any,
-) -> tuple[Any, tuple[Any, Any]]:
+    updated: _Updated,
+) -> Any:
     rank = inputs.shape.rank
     axes = [0, *range(2, rank)] if first else list(range(rank - 1))
-    broadcast = [1, -1] + [1] * (rank - 2) if first else [-1]
     values = tf.cast(inputs, moving[0].dtype.base_dtype)
 
     def training() -> Any:
@@ -246,10 +260,10 @@ def _unfused(
     def inference() -> Any:
         return tuple(tf.convert_to_tensor(each) for each in moving)
 
-    mean, variance = smart_cond(is_training, training, inference)
-    parts = [
-        None if each is None else tf.reshape(each, broadcast)
-        for each in (mean, variance, beta, gamma)
-    ]
+    moments = smart_cond(is_training, training, inference)
+    parts = [*updated(moments, moments), beta, gamma]
+    if first and rank > 2:
+        broadcast = [1, -1] + [1] * (rank - 2)
+        parts = [None if each is None else tf.reshape(each, broadcast) for each in parts]
     outputs = tf.nn.batch_normalization(values, *parts, epsilon)
-    return tf.cast(outputs, inputs.dtype), (mean, variance)
+    return tf.cast(outputs, inputs.dtype)

@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from estimator_bridge.contrib.layers.utils import constant_value
 
-__all__ = ["assign_moving_average", "moving_variable"]
+__all__ = ["assign_moving_average", "moving_variables"]
 
 v1 = tf.compat.v1
 
 
-def moving_variable(
-    name: str, shape: Any, dtype: Any, initializer: Any, collections: tuple[Any, str]
-) -> Any:
-    """Gets or makes the unpartitioned variable of a moving average.
+def moving_variables(names: Sequence[str], make: Callable[..., Any]) -> tuple[Any, ...]:
+    """Gets or makes the unpartitioned variables of moving averages.
 
-    Each replica keeps its own value. A checkpoint contains their mean if a strategy trains, and
+    Each replica keeps its own values. A checkpoint contains their mean if a strategy trains, and
     the first replica's value on a TPU.
 
     Args:
-      name: its name.
-      shape: its shape.
-      dtype: its type.
-      initializer: what makes its first value.
-      collections: as in ``parameters.weight``.
+      names: the variables' names.
+      make: a function that gets or makes one, of a name and more arguments of
+        ``tf.compat.v1.get_variable``.
     """
-    from estimator_bridge.contrib.layers.layer_variables import weight
-
+    # Entering the scope takes a name: operations of that name get a number, as in TensorFlow 1.
     with v1.variable_scope(v1.get_variable_scope()) as scope:
         scope.set_partitioner(None)
-        return weight(
-            name,
-            shape,
-            dtype,
-            initializer,
-            trainable=False,
-            collections=collections,
-            synchronization=tf.VariableSynchronization.ON_READ,
-            aggregation=tf.VariableAggregation.MEAN,
-        )
+        return tuple(make(name, trainable=False, **_REPLICA_LOCAL) for name in names)
 
 
 def assign_moving_average(
@@ -61,13 +48,14 @@ def assign_moving_average(
     Returns:
       The new value of the average; computing it assigns it.
     """
-    rate = tf.cast(1.0 - decay, variable.dtype.base_dtype)
-    value = tf.cast(value, variable.dtype.base_dtype)
-    if zero_debias:
-        return _assign_debiased(variable, value, rate, is_training)
+    dtype = variable.dtype.base_dtype
     with v1.name_scope("AssignMovingAvg"):
-        step = (tf.convert_to_tensor(variable) - value) * rate
-        return v1.assign_sub(variable, _if(is_training, step, tf.zeros_like(step)))
+        rate = tf.cast(tf.convert_to_tensor(1.0 - decay, name="decay"), dtype)
+        value = tf.cast(value, dtype)
+        if not zero_debias:
+            step = (tf.convert_to_tensor(variable) - value) * rate
+            return v1.assign_sub(variable, _or_zeros(is_training, step))
+    return _assign_debiased(variable, value, rate, is_training)
 
 
 def _assign_debiased(variable: Any, value: Any, rate: Any, is_training: Any) -> Any:
@@ -81,9 +69,8 @@ def _assign_debiased(variable: Any, value: Any, rate: Any, is_training: Any) -> 
             "local_step", [], value.dtype, zeros, trainable=False, **_REPLICA_LOCAL
         )
         change = (tf.convert_to_tensor(biased) - value) * rate
-        new_biased = v1.assign_sub(biased, _if(is_training, change, tf.zeros_like(change)))
-        one = tf.ones([], value.dtype)
-        new_steps = v1.assign_add(steps, _if(is_training, one, tf.zeros_like(one)))
+        new_biased = v1.assign_sub(biased, _or_zeros(is_training, change))
+        new_steps = v1.assign_add(steps, _or_zeros(is_training, tf.ones([], value.dtype)))
         debiased = tf.convert_to_tensor(new_biased) / (1.0 - tf.pow(1.0 - rate, new_steps))
         kept = tf.convert_to_tensor(variable)
         return v1.assign(variable, _if(is_training, debiased, kept))
@@ -93,6 +80,12 @@ _REPLICA_LOCAL = {
     "synchronization": tf.VariableSynchronization.ON_READ,
     "aggregation": tf.VariableAggregation.MEAN,
 }
+
+
+def _or_zeros(is_training: Any, change: tf.Tensor) -> tf.Tensor:
+    if constant_value(is_training) is not None:  # it is true, or there would be no update
+        return change
+    return tf.where(is_training, change, tf.zeros_like(change))
 
 
 def _if(condition: Any, yes: Any, no: Any) -> Any:

@@ -35,8 +35,10 @@ class WeightedLayer:
 
     def weights(
         self, name: str, shape: Sequence[int], inputs: tf.Tensor, initializer: Any = None
-    ) -> tf.Tensor:
+    ) -> Any:
         """Gets or makes weights, of the inputs' type.
+
+        Returns the variable, or the joined parts of a partitioned one.
 
         Args:
           name: the variable's name before renaming.
@@ -53,7 +55,7 @@ class WeightedLayer:
             self.trainable,
             (self.variables_collections, "weights"),
         )
-        return tf.convert_to_tensor(made)
+        return made if isinstance(made, tf.Variable) else tf.convert_to_tensor(made)
 
     def finish(
         self,

@@ -104,6 +104,9 @@ _MODULES = {
         contrib_estimator_predictor core_estimator_predictor predictor predictor_factories
         saved_model_predictor
     """,
+    "quantize.python": """
+        common fold_batch_norms graph_matcher input_to_ops quant_ops quantize quantize_graph
+    """,
     "recurrent.python": "recurrent_api",
     "recurrent.python.ops": "functional_rnn recurrent",
     "resampler.python.ops": "resampler_ops",

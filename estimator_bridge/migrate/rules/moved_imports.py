@@ -25,7 +25,7 @@ def moved_imports(module: Module) -> Iterator[Finding]:
     Before:
 
     ```python
-    from tensorflow.contrib import layers, quantize, tpu
+    from tensorflow.contrib import layers, bigtable, tpu
     from tensorflow.python.estimator import model_fn as model_fn_lib
 
     def model_fn(features, labels, mode):

@@ -70,6 +70,7 @@ TABLES = (
     "model_pruning",
     "multivariate_normals",
     "opt",
+    "quantize",
     "queue_runners",
     "receptive_field",
     "rest",
