@@ -38,7 +38,6 @@ def _instead(advice: str) -> str:
 # today's TensorFlow.
 _READ = "Read the {} with the package {} in tf.data.Dataset.from_generator."
 _FORESTS = "Train the trees with the package ydf, which exports them as SavedModels."
-_MODEL_OPTIMIZATION = "Use the package tensorflow-model-optimization: tfmot."
 _STRATEGIES = "Use tf.distribute.MirroredStrategy, or MultiWorkerMirroredStrategy."
 _ADVICE = {
     name: _instead(advice)
@@ -46,7 +45,6 @@ _ADVICE = {
         "bigtable": "Read the rows with the package google-cloud-bigtable.",
         "boosted_trees": _FORESTS,
         "coder": "Code the integers with the package constriction in tf.py_function.",
-        "constrained_optimization": "Use the package tensorflow-constrained-optimization: tfco.",
         "decision_trees": _FORESTS,
         "ffmpeg": "Use tf.audio.decode_wav, or tfio.audio of the package tensorflow-io.",
         "fft": "Use tf.signal.fft.",
@@ -67,10 +65,6 @@ _ADVICE = {
         "nest": "Use tf.nest, or tf.contrib.framework.nest.",
         "proto": "Use tf.io.decode_proto and tf.io.encode_proto.",
         "quantization": "Use tf.quantization.",
-        "quantize": (
-            "Use the package tensorflow-model-optimization: "
-            "tfmot.quantization.keras.quantize_model."
-        ),
         "recurrent": "Use tf.compat.v1.nn.dynamic_rnn.",
         "reduce_slice_ops": "Use tf.math.segment_sum, or sums over slices of tf.cumsum.",
         "remote_fused_graph": "Convert the model with tf.lite.TFLiteConverter.",
