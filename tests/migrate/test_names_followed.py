@@ -218,7 +218,7 @@ def test_a_private_module_that_has_moved(before, after):
         ("import tensorflow as tf\ntf.train.SummaryWriter(a)\n", "EB017", "tf.summary.FileWriter."),
         ("import tensorflow as tf\ntf.wrong(a, b)\n", "EB017", "Look for what took its place."),
         ("import tensorflow as tf\ntf.contrib.mpi_collectives.init(a)\n", "EB014", "MirroredStrategy"),
-        ("import tensorflow as tf\ntf.contrib.quantize.f(a)\n", "EB014", "tfmot.quantization"),
+        ("import tensorflow as tf\ntf.contrib.tensor_forest.f(a)\n", "EB014", "package ydf"),
         ("import tensorflow as tf\ntf.contrib.slim.layers.bucketize(a)\n", "EB014", "Bucketize"),
         (
             "import tensorflow as tf\ntf.contrib.learn.DynamicRnnEstimator(a)\n",
