@@ -4,6 +4,8 @@ The updates of moving averages run in steps of their own. In the step that also 
 may read an average before or after its update.
 """
 
+import tempfile
+
 import tensorflow as tf
 from goldens.contrib.cases.inputs import array, x
 from goldens.contrib.observe import Case, Steps
@@ -313,6 +315,47 @@ def quantized_only(build, **options):
     return rewritten(build, rewrite, **options)
 
 
+def quantized_model_fn(features, labels, mode):
+    is_training = mode == tf.estimator.ModeKeys.TRAIN
+
+    def options(*shape):
+        start = tf.constant_initializer(0.3 * array(*shape))
+        return dict({"weights_initializer": start}, **normalized(is_training=is_training))
+
+    # A resource variable's value is that before the step, wherever it is read.
+    with tf.variable_scope("", use_resource=True):
+        net = layers.conv2d(features, 3, 3, scope="conv", **options(3, 3, 2, 3))
+        net = layers.separable_conv2d(net, None, 3, 1, scope="depth", **options(3, 3, 3, 1))
+        start = tf.constant_initializer(0.1 * array(75, 2))
+        logits = layers.fully_connected(
+            layers.flatten(net), 2, None, weights_initializer=start, scope="logits"
+        )
+        loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+        if is_training:
+            rewrites.create_training_graph(quant_delay=2)
+        else:
+            rewrites.create_eval_graph()
+        with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+            optimizer = tf.train.GradientDescentOptimizer(0.1)
+            train_op = optimizer.minimize(loss, tf.train.get_global_step()) if is_training else None
+    metrics = {"size": tf.metrics.mean(tf.abs(logits))}
+    return tf.estimator.EstimatorSpec(mode, None, loss, train_op, metrics)
+
+
+def estimated():
+    """An estimator that trains and evaluates: its variables, and its metrics."""
+    features, labels = array(16, 5, 5, 2), (array(16) > 0).astype("int64")
+
+    def batches():
+        return tf.data.Dataset.from_tensor_slices((features, labels)).batch(8).repeat()
+
+    config = tf.estimator.RunConfig(tempfile.mkdtemp())
+    estimator = tf.estimator.Estimator(quantized_model_fn, config=config)
+    estimator.train(batches, steps=5)
+    values = {name: estimator.get_variable_value(name) for name in estimator.get_variable_names()}
+    return [values, estimator.evaluate(batches, steps=2)]
+
+
 _LATE = {"quant_delay": 2}
 _TRAIN = "quantize.experimental_create_training_graph"
 _EVAL = "quantize.experimental_create_eval_graph"
@@ -322,6 +365,7 @@ CASES = {
     "quantize.create_training_graph: after training": after_training,
     "quantize.create_training_graph: without averages": without_averages,
     "quantize.create_training_graph: unknown activation": unknown_activation,
+    "quantize.create_training_graph: estimator": Case(estimated, has_gradients=False),
     "quantize.create_eval_graph": other_graph("create_eval_graph"),
     "quantize.create_eval_graph: after training": after_adagrad,
     _TRAIN: rewritten(convolution(**normalized())),
