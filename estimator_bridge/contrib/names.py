@@ -457,6 +457,9 @@ NAMES: dict[str, dict[str, str]] = {
     "nccl": {
         "nccl": "all_max all_min all_prod all_sum reduce_sum",
     },
+    "ndlstm": {
+        "ndlstm": "lstm1d lstm2d",
+    },
     "nn": {
         "nn.activations": "alpha_dropout scaled_softplus",
         "nn.flipped_losses": """

@@ -62,7 +62,6 @@ _ADVICE = {
         "meta_graph_transform": "Use tf.compat.v1.graph_util.extract_sub_graph on the GraphDef.",
         "model_pruning": f"{_MODEL_OPTIMIZATION}sparsity.keras.prune_low_magnitude.",
         "mpi_collectives": _STRATEGIES,
-        "ndlstm": "Use tf.compat.v1.nn.dynamic_rnn over the rows, and over the columns.",
         "nearest_neighbor": "Use the package scann, or tf.math.top_k of tf.matmul.",
         "nest": "Use tf.nest, or tf.contrib.framework.nest.",
         "proto": "Use tf.io.decode_proto and tf.io.encode_proto.",

@@ -146,11 +146,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Derive from tf.compat.v1.train.Optimizer, whose _apply_dense has no "
         "state argument.": "OptimizerV2",
     },
-    "saved_model": {
-        "is not supported. Use model.save(path), and tf.keras.models.load_model(path).": """
-            load_keras_model save_keras_model
-        """,
-    },
     "seq2seq": {
         _LEGACY_DECODERS: """
             attention_decoder_fn_inference attention_decoder_fn_train dynamic_rnn_decoder

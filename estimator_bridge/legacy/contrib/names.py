@@ -206,6 +206,10 @@ NAMES: dict[str, dict[str, str]] = {
             export_estimator_savedmodel keras_to_tpu_model
         """,
     },
+    "saved_model": {
+        "estimator_bridge.contrib.saved_model": "reader signature_def_utils",
+        "saved_model.keras_saved_model": "load_keras_model save_keras_model",
+    },
     "data": {
         "estimator_bridge.contrib.data": " ".join(names_in("data")),
         "estimator_bridge.training": "CheckpointInputPipelineHook",

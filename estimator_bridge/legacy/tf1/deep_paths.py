@@ -78,6 +78,7 @@ _MODULES = {
     "metrics.python.ops": "confusion_matrix_ops histogram_ops metric_ops set_ops",
     "mixed_precision.python": "loss_scale_manager loss_scale_optimizer",
     "nccl.python.ops": "nccl_ops",
+    "ndlstm.python": "lstm1d lstm2d misc",
     "nn.python.ops": "alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus",
     "opt.python.training": """
         adam_gs_optimizer adamax addsign agn_optimizer drop_stale_gradient_optimizer

@@ -19,7 +19,12 @@ from goldens.contrib.observe import Case, observe, signature
 __all__ = ["TABLES", "cases_of", "run"]
 
 # Where 1.15.5 has names of cases that are not in their namespace.
-ELSEWHERE = {"layers.utils": "tensorflow.contrib.layers.python.layers.utils"}
+ELSEWHERE = {
+    "layers.utils": "tensorflow.contrib.layers.python.layers.utils",
+    "ndlstm.lstm1d": "tensorflow.contrib.ndlstm.python.lstm1d",
+    "ndlstm.lstm2d": "tensorflow.contrib.ndlstm.python.lstm2d",
+    "ndlstm.misc": "tensorflow.contrib.ndlstm.python.misc",
+}
 PLACES = {
     "layers.adaptive_clipping_fn": "slim.adaptive_clipping_fn",
     "learn.ByteProcessor": "learn.preprocessing.ByteProcessor",
@@ -66,6 +71,7 @@ TABLES = (
     "losses",
     "metrics",
     "multivariate_normals",
+    "ndlstm",
     "opt",
     "queue_runners",
     "receptive_field",
@@ -73,6 +79,7 @@ TABLES = (
     "rnn",
     "seq2seq",
     "small_namespaces",
+    "small_names",
     "solvers",
     "states_and_mixtures",
     "tag_models",
