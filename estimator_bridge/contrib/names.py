@@ -561,6 +561,9 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "seq2seq.training_helper": "TrainingHelper",
     },
+    "session_bundle": {
+        "session_bundle": "bundle_shim constants exporter gc manifest_pb2 session_bundle",
+    },
     "signal": {
         "tf.signal": """
             frame hamming_window hann_window inverse_stft inverse_stft_window_fn

@@ -71,7 +71,6 @@ _ADVICE = {
         "reduce_slice_ops": "Use tf.math.segment_sum, or sums over slices of tf.cumsum.",
         "remote_fused_graph": "Convert the model with tf.lite.TFLiteConverter.",
         "rpc": "Call the server with the package grpcio in tf.py_function.",
-        "session_bundle": "Use tf.saved_model.save, or export_saved_model of an Estimator.",
         "specs": "Write the layers with tf.compat.v1.layers.",
         "stat_summarizer": "Use tf.compat.v1.profiler on the RunMetadata.",
         "tensor_forest": _FORESTS,

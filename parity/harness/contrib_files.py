@@ -51,6 +51,7 @@ NAMESPACES = (
     "rnn",
     "saved_model",
     "seq2seq",
+    "session_bundle",
     "slim",
     "solvers",
     "sparsemax",

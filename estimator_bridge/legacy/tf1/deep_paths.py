@@ -106,6 +106,7 @@ _MODULES = {
         attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder helper loss
         sampler
     """,
+    "session_bundle": "bundle_shim constants exporter gc manifest_pb2 session_bundle",
     "slim": "nets",
     "slim.python.slim": "evaluation learning model_analyzer queues summaries",
     "slim.python.slim.data": """

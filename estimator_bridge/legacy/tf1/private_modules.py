@@ -51,6 +51,7 @@ NAMESPACES = {
     "distribute": "distribute",
     "eager.context": "config",
     "feature_column": "feature_column",
+    "framework.graph_util": "graph_util",
     "layers": "layers",
     "lib.io": "python_io",
     "ops.image_ops": "image",

@@ -24,6 +24,8 @@ ELSEWHERE = {
     "ndlstm.lstm1d": "tensorflow.contrib.ndlstm.python.lstm1d",
     "ndlstm.lstm2d": "tensorflow.contrib.ndlstm.python.lstm2d",
     "ndlstm.misc": "tensorflow.contrib.ndlstm.python.misc",
+    "session_bundle.exporter": "tensorflow.contrib.session_bundle.exporter",
+    "session_bundle.gc": "tensorflow.contrib.session_bundle.gc",
 }
 PLACES = {
     "layers.adaptive_clipping_fn": "slim.adaptive_clipping_fn",
@@ -79,6 +81,7 @@ TABLES = (
     "rnn",
     "seq2seq",
     "small_namespaces",
+    "session_bundle",
     "small_names",
     "solvers",
     "states_and_mixtures",

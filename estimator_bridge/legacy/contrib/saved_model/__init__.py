@@ -1,4 +1,4 @@
-"""tf.contrib.saved_model: `estimator_bridge.contrib.saved_model`, and Keras models in SavedModels."""
+"""tf.contrib.saved_model: `estimator_bridge.contrib.saved_model`, and Keras models."""
 
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 

@@ -25,7 +25,7 @@ def layers(compiled=False):
 
 class Own(keras.Model):
     def __init__(self):
-        super(Own, self).__init__()
+        super().__init__()
         self.dense = keras.layers.Dense(1)
 
     def call(self, inputs):
