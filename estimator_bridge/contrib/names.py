@@ -73,6 +73,7 @@ NAMES: dict[str, dict[str, str]] = {
             assert_element_shape batch_and_drop_remainder padded_batch_and_drop_remainder
             sliding_window_batch
         """,
+        "data.lmdb": "LMDBDataset",
         "data.readers": "read_batch_features reduce_dataset sloppy_interleave",
         "tf.compat.v1.data": """
             Dataset FixedLengthRecordDataset Iterator TFRecordDataset TextLineDataset
@@ -155,6 +156,9 @@ NAMES: dict[str, dict[str, str]] = {
             sequence_categorical_column_with_vocabulary_file
             sequence_categorical_column_with_vocabulary_list sequence_numeric_column
         """,
+    },
+    "ffmpeg": {
+        "ffmpeg.ffmpeg_ops": "decode_audio decode_video encode_audio",
     },
     "framework": {
         "arg_scope": """

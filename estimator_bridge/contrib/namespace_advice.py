@@ -47,7 +47,6 @@ _ADVICE = {
         "coder": "Use the package tensorflow-compression: tfc.",
         "constrained_optimization": "Use the package tensorflow-constrained-optimization: tfco.",
         "decision_trees": _FORESTS,
-        "ffmpeg": "Use tf.audio.decode_wav, or tfio.audio of the package tensorflow-io.",
         "fft": "Use tf.signal.fft.",
         "fused_conv": "Use tf.nn.conv2d, tf.nn.bias_add and tf.nn.relu, which XLA fuses.",
         "hadoop": _DATA_IO,

@@ -85,10 +85,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             CudnnParamsFormatConverterTanh CudnnRNNReluSaveable CudnnRNNTanhSaveable
         """,
     },
-    "data": {
-        "is not in TensorFlow 2. Read the file with the package lmdb in "
-        "tf.data.Dataset.from_generator.": "LMDBDataset",
-    },
     "eager": {
         "was removed. Use tf.config.experimental_connect_to_cluster(cluster_spec).": (
             "enable_remote_eager_execution"

@@ -26,6 +26,7 @@ NAMESPACES = (
     "estimator",
     "factorization",
     "feature_column",
+    "ffmpeg",
     "framework",
     "graph_editor",
     "grid_rnn",

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from estimator_bridge.contrib.names import names_in
-from estimator_bridge.contrib.unsupported import UNSUPPORTED as GROUND_UNSUPPORTED
 
 __all__ = ["NAMES", "UNSUPPORTED"]
 
@@ -228,7 +227,6 @@ _PARAMETER_SERVERS = (
 
 # By namespace: advice, and the names that it is for.
 UNSUPPORTED: dict[str, dict[str, str]] = {
-    "data": GROUND_UNSUPPORTED["data"],
     "distribute": {
         _LOOP: "Monitor StandardInputStep StandardSingleLossStep Step",
         "is not supported. Use CollectiveAllReduceStrategy.": "MultiWorkerAllReduce",

@@ -35,6 +35,7 @@ _MODULES = {
     """,
     "factorization.python.ops": "clustering_ops factorization_ops gmm gmm_ops kmeans wals",
     "feature_column.python.feature_column": "sequence_feature_column",
+    "ffmpeg": "ffmpeg_ops",
     "framework.python.framework": "checkpoint_utils experimental graph_util tensor_util",
     "framework.python.ops": """
         arg_scope audio_ops checkpoint_ops ops prettyprint_ops script_ops sort_ops variables

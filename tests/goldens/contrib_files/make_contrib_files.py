@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.contrib.session_bundle import exporter
 
-__all__ = ["INPUTS", "main"]
+__all__ = ["main"]
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INPUTS = [[0.5, -1.0, 2.0], [1.0, 0.0, -0.5]]
