@@ -62,7 +62,8 @@ def decode_audio(
 
     inputs = [_text(contents, "contents"), _text(file_format, "file_format"), *numbers]
     audio = _call(decode, inputs, tf.float32, "DecodeAudioV2")
-    audio.set_shape([None, None if channels is None or channels.ndim else int(channels)])
+    if not tf.executing_eagerly():
+        audio.set_shape([None, None if channels is None or channels.ndim else int(channels)])
     return audio
 
 

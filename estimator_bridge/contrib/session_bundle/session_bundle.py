@@ -29,7 +29,7 @@ def load_session_bundle_from_path(
 ) -> tuple[Any, Any]:
     """Loads a bundle, which an `Exporter` wrote, here or in TensorFlow 1.
 
-    It replaces the default graph.
+    It replaces the default graph; in eager code, the session has a graph of its own.
 
     Args:
       export_dir: the folder of a version.
@@ -48,17 +48,25 @@ def load_session_bundle_from_path(
     if constants.GRAPH_KEY in collections:
         packed = _only(collections[constants.GRAPH_KEY].any_list.value, "GraphDef", graph)
         packed.Unpack(graph.graph_def)
-    _v1.reset_default_graph()
-    session = _v1.Session(target, graph=None, config=config)
-    saver = _v1.train.import_meta_graph(_with_plain_version(graph))
-    variables = _variables(export_dir)
-    if variables:
-        saver.restore(session, os.path.join(export_dir, variables))
-    if constants.INIT_OP_KEY in collections:
-        _only(collections[constants.INIT_OP_KEY].node_list.value, "init op", graph)
-        (init_op,) = _v1.get_collection(constants.INIT_OP_KEY)
-        session.run([init_op], _assets(export_dir, collections))
+    loaded = _empty_graph()
+    session = _v1.Session(target, graph=loaded, config=config)
+    with loaded.as_default():
+        saver = _v1.train.import_meta_graph(_with_plain_version(graph))
+        variables = _variables(export_dir)
+        if variables:
+            saver.restore(session, os.path.join(export_dir, variables))
+        if constants.INIT_OP_KEY in collections:
+            _only(collections[constants.INIT_OP_KEY].node_list.value, "init op", graph)
+            (init_op,) = _v1.get_collection(constants.INIT_OP_KEY)
+            session.run([init_op], _assets(export_dir, collections))
     return session, graph
+
+
+def _empty_graph() -> tf.Graph:
+    if tf.executing_eagerly():
+        return tf.Graph()
+    _v1.reset_default_graph()
+    return _v1.get_default_graph()
 
 
 def _read(export_dir: str) -> Any:
