@@ -131,18 +131,19 @@ def _write_graphs(
 
 def _prediction(model: Any, input_signature: Any) -> Any:
     """Returns a model's predictions as a function with known inputs."""
-    if input_signature is None:
-        inputs, named = model.save_spec() or (None, None)
-        if inputs is None:
+    inputs: Any
+    named: dict[str, Any] = {}
+    if input_signature is not None:
+        is_list = isinstance(input_signature, (list, tuple))
+        inputs = input_signature if is_list else [input_signature]
+    else:
+        found = model.save_spec()
+        if found is None:
             raise ValueError(
                 f"Model {model} cannot be saved because the input shapes have not been set. Call "
                 "it on data, or give input_signature."
             )
-    else:
-        inputs, named = (
-            input_signature if isinstance(input_signature, (list, tuple)) else [input_signature],
-            {},
-        )
+        inputs, named = found[0], {k: v for k, v in found[1].items() if k != "training"}
 
     @tf.function
     def predict(*args: Any, **kwargs: Any) -> dict[str, tf.Tensor]:
@@ -150,5 +151,4 @@ def _prediction(model: Any, input_signature: Any) -> Any:
         names = model.output_names or [f"output_{i + 1}" for i in range(len(outputs))]
         return dict(zip(names, outputs))
 
-    named.pop("training", None)
     return predict.get_concrete_function(*inputs, **named)
