@@ -495,6 +495,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "optimizer_v2": {
+        "optimizer_v2.optimizer_v2": "OptimizerV2",
         "optimizer_v2.rmsprop": "RMSPropOptimizer",
         "tf.compat.v1.train": """
             AdadeltaOptimizer AdagradOptimizer AdamOptimizer GradientDescentOptimizer

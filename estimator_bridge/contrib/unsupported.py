@@ -138,10 +138,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             ShampooWOptimizer
         """,
     },
-    "optimizer_v2": {
-        "is not supported. Derive from tf.compat.v1.train.Optimizer, whose _apply_dense has no "
-        "state argument.": "OptimizerV2",
-    },
     "seq2seq": {
         _LEGACY_DECODERS: """
             attention_decoder_fn_inference attention_decoder_fn_train dynamic_rnn_decoder

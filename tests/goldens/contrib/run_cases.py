@@ -77,6 +77,7 @@ TABLES = (
     "multivariate_normals",
     "ndlstm",
     "opt",
+    "optimizer_v2",
     "queue_runners",
     "receptive_field",
     "rest",
