@@ -82,6 +82,7 @@ _OF_LEARN = (
     "learn/estimators/svm_test.py",
     "learn/experiment_test.py",
     "learn/export_strategy_test.py",
+    "learn/graph_actions_test.py",
     "learn/learn_io/generator_io_test.py",
     "learn/learn_io/graph_io_test.py",
     "learn/learn_io/pandas_io_test.py",

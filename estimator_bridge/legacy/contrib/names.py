@@ -118,7 +118,9 @@ NAMES: dict[str, dict[str, str]] = {
         "kernel_methods.mappers": "RandomFourierFeatureMapper",
     },
     "learn": {
-        "learn": "datasets estimators io learn_runner models monitors preprocessing utils",
+        "learn": """
+            datasets estimators graph_actions io learn_runner models monitors preprocessing utils
+        """,
         **_CANNED,
         "learn.configuration": "ModeKeys RunConfig TaskType",
         "learn.datasets.base": "load_boston load_iris",
@@ -132,6 +134,7 @@ NAMES: dict[str, dict[str, str]] = {
             make_export_strategy
         """,
         "learn.frames": _FRAMES,
+        "learn.graph_actions": "evaluate infer run_feeds run_n train",
         **_HEADS,
         "learn.keys": "PredictionKey ProblemType",
         "learn.kmeans": "KMeansClustering",
@@ -261,7 +264,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             read_keyed_batch_features_shared_queue
         """,
         "is not supported. Use tf.contrib.learn.Estimator, or tf.estimator.": """
-            evaluate export_estimator graph_actions infer run_feeds run_feeds_iter run_n train
+            export_estimator run_feeds_iter
         """,
         "was in tf.contrib.learn.models, and is there.": """
             linear_regression linear_regression_zero_init logistic_regression

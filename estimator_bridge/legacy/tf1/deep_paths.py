@@ -57,8 +57,8 @@ _MODULES = {
     """,
     "layers.python.ops": "bucketization_op sparse_feature_cross_op sparse_ops",
     "learn.python.learn": """
-        evaluable experiment export_strategy learn_runner metric_spec models monitors run_config
-        trainable
+        evaluable experiment export_strategy graph_actions learn_runner metric_spec models
+        monitors run_config trainable
     """,
     "learn.python.learn.datasets": "base mnist synthetic text_datasets",
     "learn.python.learn.estimators": """

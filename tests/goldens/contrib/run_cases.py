@@ -66,6 +66,7 @@ TABLES = (
     "learn",
     "learn_canned",
     "learn_columns",
+    "learn_graph_actions",
     "learn_inputs",
     "learn_training",
     "learn_values",
