@@ -93,6 +93,7 @@ NAMES: dict[str, dict[str, str]] = {
             assert_element_shape batch_and_drop_remainder padded_batch_and_drop_remainder
             sliding_window_batch
         """,
+        "data.lmdb": "LMDBDataset",
         "data.readers": "read_batch_features reduce_dataset sloppy_interleave",
         "tf.compat.v1.data": """
             Dataset FixedLengthRecordDataset Iterator TFRecordDataset TextLineDataset
@@ -175,6 +176,9 @@ NAMES: dict[str, dict[str, str]] = {
             sequence_categorical_column_with_vocabulary_file
             sequence_categorical_column_with_vocabulary_list sequence_numeric_column
         """,
+    },
+    "ffmpeg": {
+        "ffmpeg.ffmpeg_ops": "decode_audio decode_video encode_audio",
     },
     "framework": {
         "arg_scope": """
@@ -488,6 +492,9 @@ NAMES: dict[str, dict[str, str]] = {
     "nccl": {
         "nccl": "all_max all_min all_prod all_sum reduce_sum",
     },
+    "ndlstm": {
+        "ndlstm": "lstm1d lstm2d",
+    },
     "nn": {
         "nn.activations": "alpha_dropout scaled_softplus",
         "nn.flipped_losses": """
@@ -519,6 +526,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "optimizer_v2": {
+        "optimizer_v2.optimizer_v2": "OptimizerV2",
         "optimizer_v2.rmsprop": "RMSPropOptimizer",
         "tf.compat.v1.train": """
             AdadeltaOptimizer AdagradOptimizer AdamOptimizer GradientDescentOptimizer
@@ -594,6 +602,9 @@ NAMES: dict[str, dict[str, str]] = {
             ScheduledEmbeddingTrainingHelper ScheduledOutputTrainingHelper
         """,
         "seq2seq.training_helper": "TrainingHelper",
+    },
+    "session_bundle": {
+        "session_bundle": "bundle_shim constants exporter gc manifest_pb2 session_bundle",
     },
     "signal": {
         "tf.signal": """

@@ -86,10 +86,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             CudnnParamsFormatConverterTanh CudnnRNNReluSaveable CudnnRNNTanhSaveable
         """,
     },
-    "data": {
-        "is not in TensorFlow 2. Read the file with the package lmdb in "
-        "tf.data.Dataset.from_generator.": "LMDBDataset",
-    },
     "eager": {
         "was removed. Use tf.config.experimental_connect_to_cluster(cluster_spec).": (
             "enable_remote_eager_execution"
@@ -141,15 +137,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         """,
         "is not supported. Use LARSOptimizer, or tf.train.AdagradOptimizer.": """
             ShampooWOptimizer
-        """,
-    },
-    "optimizer_v2": {
-        "is not supported. Derive from tf.compat.v1.train.Optimizer, whose _apply_dense has no "
-        "state argument.": "OptimizerV2",
-    },
-    "saved_model": {
-        "is not supported. Use model.save(path), and tf.keras.models.load_model(path).": """
-            load_keras_model save_keras_model
         """,
     },
     "seq2seq": {

@@ -111,6 +111,7 @@ class CompiledModel:
         targets: Sequence[tf.Tensor] | None = None,
         sample_weights: Any = None,
         adapt_optimizer: Callable[[Any], Any] | None = None,
+        counts_steps: bool = True,
     ) -> Any:
         """Builds the model in the default graph; call it within ``keras_in_graphs``.
 
@@ -120,6 +121,7 @@ class CompiledModel:
           sample_weights: one tensor or None for each output.
           adapt_optimizer: maps each optimizer, whose count of iterations is the global step, to
             the one to use.
+          counts_steps: whether optimizers count in the global step, and not in their own variable.
 
         Returns:
           The copy, compiled, with its own weights.
@@ -127,7 +129,7 @@ class CompiledModel:
         import tf_keras
 
         copy = self.copy(inputs)
-        step = tf.compat.v1.train.get_or_create_global_step()
+        step = tf.compat.v1.train.get_or_create_global_step() if counts_steps else None
         optimizers = [optimizer.again(step) for optimizer in self._optimizers]
         if adapt_optimizer:
             optimizers = [adapt_optimizer(optimizer) for optimizer in optimizers]
@@ -215,10 +217,12 @@ class _Optimizer:
         self._v1 = getattr(optimizer, "optimizer", None)
         self._config = None if self._v1 is not None else optimizer.get_config()
 
-    def again(self, iterations: tf.Variable) -> Any:
-        """Makes the optimizer in the default graph, counting in ``iterations``."""
+    def again(self, iterations: tf.Variable | None) -> Any:
+        """Makes the optimizer in the default graph, counting in ``iterations`` or its own."""
         if self._v1 is not None:
-            return self._kind(self._v1, iterations)
+            # Keras wraps it, and initializes the slots of those that it has wrapped itself.
+            return self._v1 if iterations is None else self._kind(self._v1, iterations)
         made = self._kind.from_config(self._config)
-        made.iterations = iterations
+        if iterations is not None:
+            made.iterations = iterations
         return made

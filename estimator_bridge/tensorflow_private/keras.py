@@ -17,8 +17,10 @@ __all__ = [
     "keras_mask",
     "keras_optimizer_name",
     "keras_seed_source",
+    "make_function_of_mode",
     "make_train_function",
     "metric_update",
+    "model_targets",
     "set_keras_mask",
     "set_model_inputs",
     "track",
@@ -86,6 +88,23 @@ def metric_update(metric: Any) -> tf.Tensor:
 def make_train_function(model: Any) -> None:
     """Builds the training step's operations of a compiled graph-mode model."""
     model._make_train_function()
+
+
+def make_function_of_mode(model: Any, mode: str) -> tf.Operation | None:
+    """Builds the operations of a graph-mode model in a mode; returns the training step's."""
+    if mode == "train":
+        model._make_train_function()
+        return model.train_function.updates_op
+    if mode == "eval":
+        model._make_test_function()
+    else:
+        model._make_predict_function()
+    return None
+
+
+def model_targets(model: Any) -> Sequence[Any]:
+    """The targets of a compiled graph-mode model, one for each output or None."""
+    return model._targets
 
 
 def track(model: Any, value: Any, name: str) -> None:

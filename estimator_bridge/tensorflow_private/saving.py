@@ -8,6 +8,7 @@ __all__ = [
     "last_meta_graph",
     "next_to_delete",
     "read_profile",
+    "variables_are_written",
 ]
 
 
@@ -35,6 +36,11 @@ def last_meta_graph(builder: tf.compat.v1.saved_model.Builder):
     A change to the file after it is written would invalidate its fingerprint.
     """
     return builder._saved_model.meta_graphs[-1]
+
+
+def variables_are_written(builder: tf.compat.v1.saved_model.Builder) -> None:
+    """Lets a builder add graphs although it has not written the variables itself."""
+    builder._has_saved_variables = True
 
 
 def read_profile(path: str):

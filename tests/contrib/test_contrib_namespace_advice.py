@@ -29,7 +29,6 @@ def test_advice_is_on_namespaces_that_are_missing():
     ("namespace", "name", "instead"),
     [
         ("image", "single_image_random_dot_stereograms", "NumPy"),
-        ("saved_model", "save_keras_model", r"model\.save\(path\)"),
         ("tfprof", "ProfileContext", "profiler.Profiler"),
         ("autograph", "convert", "tf.function"),
         ("nccl", "broadcast", "tf.distribute"),

@@ -40,7 +40,7 @@ def _mask() -> None:
 @probe("is_graph_network", "compile_arguments", "compiled_metrics", "training_metrics",
         "metric_update", "make_train_function", "track", "hypers", "was_initialized",
         "keras_optimizer_name", "counts_steps_itself", "set_model_inputs",
-        "add_sample_weights")  # fmt: skip
+        "add_sample_weights", "make_function_of_mode", "model_targets")  # fmt: skip
 def _keras_model() -> None:
     with new_graph():
         model = _model()
@@ -58,6 +58,10 @@ def _keras_model() -> None:
         private.add_sample_weights(copy, [tf.ones([4])])
         private.make_train_function(copy)
         check(copy.train_function.updates_op is not None, "the training step")
+        check(private.make_function_of_mode(copy, "train") is not None, "the step of a mode")
+        for mode in ("eval", "infer"):
+            check(private.make_function_of_mode(copy, mode) is None, "a step that trains nothing")
+        check(len(private.model_targets(copy)) == 1, "the targets of compile")
         updates = [private.metric_update(metric) for metric in private.training_metrics(copy)]
         check(updates and all(update is not None for update in updates), "metrics' updates")
         check("learning_rate" in private.hypers(copy.optimizer), "the learning rate")

@@ -33,6 +33,15 @@ def _meta_graph() -> None:
         check(tags == ["serve"], f"tags {tags}")
 
 
+@probe("variables_are_written")
+def _graph_only() -> None:
+    with new_graph(), tempfile.TemporaryDirectory() as folder:
+        builder = v1.saved_model.Builder(f"{folder}/export")
+        private.variables_are_written(builder)
+        builder.add_meta_graph(["serve"], saver=_train.Saver([], allow_empty=True))
+        check(builder.save().endswith(b".pb"), "the builder wants variables")
+
+
 @probe("read_profile")
 def _profile() -> None:
     with tempfile.TemporaryDirectory() as folder:

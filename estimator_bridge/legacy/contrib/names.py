@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from estimator_bridge.contrib.names import names_in
-from estimator_bridge.contrib.unsupported import UNSUPPORTED as GROUND_UNSUPPORTED
 
 __all__ = ["NAMES", "UNSUPPORTED"]
 
@@ -119,7 +118,9 @@ NAMES: dict[str, dict[str, str]] = {
         "kernel_methods.mappers": "RandomFourierFeatureMapper",
     },
     "learn": {
-        "learn": "datasets estimators io learn_runner models monitors preprocessing utils",
+        "learn": """
+            datasets estimators graph_actions io learn_runner models monitors preprocessing utils
+        """,
         **_CANNED,
         "learn.configuration": "ModeKeys RunConfig TaskType",
         "learn.datasets.base": "load_boston load_iris",
@@ -133,6 +134,7 @@ NAMES: dict[str, dict[str, str]] = {
             make_export_strategy
         """,
         "learn.frames": _FRAMES,
+        "learn.graph_actions": "evaluate infer run_feeds run_n train",
         **_HEADS,
         "learn.keys": "PredictionKey ProblemType",
         "learn.kmeans": "KMeansClustering",
@@ -206,6 +208,10 @@ NAMES: dict[str, dict[str, str]] = {
             export_estimator_savedmodel keras_to_tpu_model
         """,
     },
+    "saved_model": {
+        "estimator_bridge.contrib.saved_model": "reader signature_def_utils",
+        "saved_model.keras_saved_model": "load_keras_model save_keras_model",
+    },
     "data": {
         "estimator_bridge.contrib.data": " ".join(names_in("data")),
         "estimator_bridge.training": "CheckpointInputPipelineHook",
@@ -224,7 +230,6 @@ _PARAMETER_SERVERS = (
 
 # By namespace: advice, and the names that it is for.
 UNSUPPORTED: dict[str, dict[str, str]] = {
-    "data": GROUND_UNSUPPORTED["data"],
     "distribute": {
         _LOOP: "Monitor StandardInputStep StandardSingleLossStep Step",
         "is not supported. Use CollectiveAllReduceStrategy.": "MultiWorkerAllReduce",
@@ -259,7 +264,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
             read_keyed_batch_features_shared_queue
         """,
         "is not supported. Use tf.contrib.learn.Estimator, or tf.estimator.": """
-            evaluate export_estimator graph_actions infer run_feeds run_feeds_iter run_n train
+            export_estimator run_feeds_iter
         """,
         "was in tf.contrib.learn.models, and is there.": """
             linear_regression linear_regression_zero_init logistic_regression

@@ -40,6 +40,7 @@ _MODULES = {
     """,
     "factorization.python.ops": "clustering_ops factorization_ops gmm gmm_ops kmeans wals",
     "feature_column.python.feature_column": "sequence_feature_column",
+    "ffmpeg": "ffmpeg_ops",
     "framework.python.framework": "checkpoint_utils experimental graph_util tensor_util",
     "framework.python.ops": """
         arg_scope audio_ops checkpoint_ops ops prettyprint_ops script_ops sort_ops variables
@@ -61,8 +62,8 @@ _MODULES = {
     """,
     "layers.python.ops": "bucketization_op sparse_feature_cross_op sparse_ops",
     "learn.python.learn": """
-        evaluable experiment export_strategy learn_runner metric_spec models monitors run_config
-        trainable
+        evaluable experiment export_strategy graph_actions learn_runner metric_spec models
+        monitors run_config trainable
     """,
     "learn.python.learn.datasets": "base mnist synthetic text_datasets",
     "learn.python.learn.estimators": """
@@ -87,6 +88,7 @@ _MODULES = {
     """,
     "model_pruning.python.layers": "core_layers layers rnn_cells",
     "nccl.python.ops": "nccl_ops",
+    "ndlstm.python": "lstm1d lstm2d misc",
     "nn.python.ops": "alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus",
     "opt.python.training": """
         adam_gs_optimizer adamax addsign agn_optimizer drop_stale_gradient_optimizer
@@ -117,6 +119,7 @@ _MODULES = {
         attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder helper loss
         sampler
     """,
+    "session_bundle": "bundle_shim constants exporter gc manifest_pb2 session_bundle",
     "slim": "nets",
     "slim.python.slim": "evaluation learning model_analyzer queues summaries",
     "slim.python.slim.data": """

@@ -3,8 +3,8 @@
     cd tests && PYTHON115 -m goldens.contrib.make_contrib
 
 PYTHON115 is a Python 3.7 with tensorflow==1.15.5, protobuf<3.21, numpy<1.19, scipy<1.6,
-scikit-learn==1.0.2 and pandas<1.0. Each table of cases is recorded twice; a case that does not come
-out the same is a race, and an error.
+scikit-learn==1.0.2 and pandas<1.0. NDLSTM is set as `cases/ndlstm.py` says. Each table of cases is
+recorded twice; a case that does not come out the same is a race, and an error.
 """
 
 import json

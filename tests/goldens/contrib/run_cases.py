@@ -19,7 +19,14 @@ from goldens.contrib.observe import Case, observe, signature
 __all__ = ["TABLES", "cases_of", "run"]
 
 # Where 1.15.5 has names of cases that are not in their namespace.
-ELSEWHERE = {"layers.utils": "tensorflow.contrib.layers.python.layers.utils"}
+ELSEWHERE = {
+    "layers.utils": "tensorflow.contrib.layers.python.layers.utils",
+    "ndlstm.lstm1d": "tensorflow.contrib.ndlstm.python.lstm1d",
+    "ndlstm.lstm2d": "tensorflow.contrib.ndlstm.python.lstm2d",
+    "ndlstm.misc": "tensorflow.contrib.ndlstm.python.misc",
+    "session_bundle.exporter": "tensorflow.contrib.session_bundle.exporter",
+    "session_bundle.gc": "tensorflow.contrib.session_bundle.gc",
+}
 PLACES = {
     "layers.adaptive_clipping_fn": "slim.adaptive_clipping_fn",
     "learn.ByteProcessor": "learn.preprocessing.ByteProcessor",
@@ -48,6 +55,7 @@ TABLES = (
     "estimators",
     "execution_callbacks",
     "factorization",
+    "ffmpeg",
     "framework",
     "graph_editor",
     "image",
@@ -60,15 +68,18 @@ TABLES = (
     "learn",
     "learn_canned",
     "learn_columns",
+    "learn_graph_actions",
     "learn_inputs",
     "learn_training",
     "learn_values",
     "legacy_seq2seq",
     "linear_optimizer",
+    "lmdb",
     "losses",
     "metrics",
     "model_pruning",
     "multivariate_normals",
+    "ndlstm",
     "opt",
     "quantize",
     "queue_runners",
@@ -77,6 +88,8 @@ TABLES = (
     "rnn",
     "seq2seq",
     "small_namespaces",
+    "session_bundle",
+    "small_names",
     "solvers",
     "states_and_mixtures",
     "tag_models",
