@@ -86,6 +86,7 @@ NAMES: dict[str, dict[str, str]] = {
         "estimator.exporting": "export_all_saved_models export_saved_model_for_mode",
         "estimator.forwarding": "forward_features",
         "estimator.replicating": "TowerOptimizer replicate_model_fn",
+        "estimator.rnn": "RNNClassifier RNNEstimator",
         "estimator_bridge.experimental.extenders": "add_metrics",
         "estimator_bridge.experimental": """
             InMemoryEvaluatorHook build_raw_supervised_input_receiver_fn call_logit_fn
@@ -239,10 +240,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Write the model as a model_fn for Estimator: tf.compat.v1.losses for "
         "its loss, tf.compat.v1.metrics for its metrics.": """
             DNNClassifierWithLayerAnnotations DNNRegressorWithLayerAnnotations
-        """,
-        "is not supported. Use tf.estimator.experimental's, which is made of Keras layers "
-        "(its num_units are units), or write the model as a model_fn for Estimator.": """
-            RNNClassifier RNNEstimator
         """,
         "is not supported. Use the package tensorflow-decision-forests.": """
             boosted_trees_classifier_train_in_memory boosted_trees_regressor_train_in_memory
