@@ -48,6 +48,9 @@ _TABLE = {
     "canned.optimizers": """
         library.optimizers: get_optimizer_instance get_optimizer_instance_v2
     """,
+    "canned.saved_model_estimator": """
+        legacy.contrib.estimator.saved_model_estimator: SavedModelEstimator
+    """,
     "early_stopping": """
         experimental.stopping: _CheckForStoppingHook=CheckForStoppingHook
             _get_or_create_stop_var=stop_variable
@@ -141,10 +144,6 @@ _TIMESERIES = (
     "is not supported. Cut the series into windows in input_fn (dataset.window), and write the "
     "model as a model_fn."
 )
-_LOADED = (
-    "is not supported. Load the model with tf.saved_model.load(folder); to train on from one, "
-    "pass Estimator(model_fn, warm_start_from=folder)."
-)
 _TREES = (
     "is not supported, as the kernels of boosted trees have left TensorFlow. The package "
     "tensorflow_decision_forests trains them."
@@ -161,7 +160,6 @@ _QUEUES = (
 GONE_MODULES = {
     "canned.boosted_trees": _TREES,
     "canned.boosted_trees_utils": _TREES,
-    "canned.saved_model_estimator": _LOADED,
     "canned.timeseries": _TIMESERIES,
     "inputs.queues": _QUEUES,
     "tools.checkpoint_converter": (

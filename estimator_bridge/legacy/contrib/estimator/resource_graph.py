@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
+from google.protobuf import message  # type: ignore[import-untyped]
 
 from estimator_bridge.graph.snapshot import node_name, tensor_ref
 from estimator_bridge.tensorflow_private import VariableDef, op_def
@@ -231,6 +232,6 @@ def _variable_def(serialized: bytes) -> Any:
     proto = VariableDef()
     try:
         proto.ParseFromString(serialized)
-    except ValueError:  # protobuf's DecodeError is one
+    except message.DecodeError:
         return None
     return proto if proto.variable_name else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -84,10 +85,31 @@ class SavedModelEstimator(Estimator):
 
     def _warm_start(self) -> None:
         path = self._warm_start_settings.ckpt_to_initialize_from
-        known = {name for name, _ in tf.train.list_variables(path)}
-        # Not by patterns of names: "w" would match "w/Adam" too.
-        found = [each for each in _v1.global_variables() if _saved_name(each) in known]
+        found, others = _warm_started({name for name, _ in tf.train.list_variables(path)})
         warm_start(WarmStartSettings(path, found))
+        if others:
+            logging.warning(
+                "As in TensorFlow 1.15, an optimizer's values for variables that may be divided "
+                "among servers start anew: %s.",
+                ", ".join(others),
+            )
+
+
+def _warm_started(saved: set[str]) -> tuple[list[tf.Variable], list[str]]:
+    """Returns the variables that get values of a checkpoint, and the names of the others there.
+
+    The original took each name of the checkpoint for a pattern of the variables' names, which found
+    no slot of a variable that a partitioner has made. A pattern that found a variable twice, such
+    as "w" and "w/Adam", was an error; it is none here.
+    """
+    found, others = [], []
+    for variable in _v1.global_variables():
+        name = _saved_name(variable)
+        if any(re.match(pattern, variable.name) for pattern in saved):
+            found += [variable] if name in saved else []
+        elif name in saved:
+            others.append(name)
+    return found, others
 
 
 def _saved_name(variable: tf.Variable) -> str:
