@@ -52,8 +52,10 @@ def import_graph(
 
     Raises:
       RuntimeError: several operations are the training step.
+      TypeError: a table's entries are part of the checkpoint.
       ValueError: a variable has the name of an operation that is already in the graph.
     """
+    _check_tables(meta_graph)
     graph = tf.compat.v1.get_default_graph()
     made = type(meta_graph)()
     made.CopyFrom(meta_graph)
@@ -103,11 +105,34 @@ def _use_own_assets(meta_graph: Any, folder: str) -> None:
     """Lets the constants that name assets name the files in the SavedModel's folder."""
     files = {
         node_name(each.tensor_info.name): os.path.join(folder, "assets", each.filename)
-        for each in meta_graph.asset_file_def
+        for each in _assets(meta_graph)
     }
     for node in meta_graph.graph_def.node:
         if node.name in files and node.op == "Const":
             node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(files[node.name], tf.string))
+
+
+def _assets(meta_graph: Any) -> list[Any]:
+    """Returns the AssetFileDefs, which are in a field or in a collection."""
+    found = list(meta_graph.asset_file_def)
+    listed = meta_graph.collection_def[_ASSETS] if _ASSETS in meta_graph.collection_def else None
+    for packed in listed.any_list.value if listed else ():
+        asset = type(meta_graph)().asset_file_def.add()
+        packed.Unpack(asset)
+        found.append(asset)
+    return found
+
+
+def _check_tables(meta_graph: Any) -> None:
+    """Refuses tables whose entries belong to the checkpoint: a graph's file does not say how."""
+    key = _v1.GraphKeys.SAVEABLE_OBJECTS
+    names = list(meta_graph.collection_def[key].node_list.value) if key in meta_graph.collection_def else []
+    if names:
+        raise TypeError(
+            f"Can't convert Operation '{names[0]}' to Tensor. Its entries are part of the "
+            "checkpoint, and SavedModelEstimator restores variables only. Keep such entries in "
+            "variables, or in a vocabulary file."
+        )
 
 
 def _renamed(meta_graph: Any, taken: set[str]) -> dict[str, str]:
