@@ -61,7 +61,7 @@ _TABLE = {
             _canned_estimator_api_gauge=api_gauge _check_checkpoint_available _check_hooks_type
             _check_listeners_type _estimator_api_gauge=api_gauge _extract_metric_update_ops
             _load_global_step_from_checkpoint_dir _verify_model_fn_args
-            maybe_overwrite_model_dir_and_session_config
+            _write_dict_to_summary maybe_overwrite_model_dir_and_session_config
         model: _get_default_warm_start_settings=parse_warm_start
     """,
     "estimator_export": """

@@ -115,8 +115,8 @@ def _use_own_assets(meta_graph: Any, folder: str) -> None:
 def _assets(meta_graph: Any) -> list[Any]:
     """Returns the AssetFileDefs, which are in a field or in a collection."""
     found = list(meta_graph.asset_file_def)
-    listed = meta_graph.collection_def[_ASSETS] if _ASSETS in meta_graph.collection_def else None
-    for packed in listed.any_list.value if listed else ():
+    collections = meta_graph.collection_def
+    for packed in collections[_ASSETS].any_list.value if _ASSETS in collections else ():
         asset = type(meta_graph)().asset_file_def.add()
         packed.Unpack(asset)
         found.append(asset)
@@ -125,11 +125,11 @@ def _assets(meta_graph: Any) -> list[Any]:
 
 def _check_tables(meta_graph: Any) -> None:
     """Refuses tables whose entries belong to the checkpoint: a graph's file does not say how."""
-    key = _v1.GraphKeys.SAVEABLE_OBJECTS
-    names = list(meta_graph.collection_def[key].node_list.value) if key in meta_graph.collection_def else []
-    if names:
+    collections, key = meta_graph.collection_def, _v1.GraphKeys.SAVEABLE_OBJECTS
+    if key in collections and collections[key].node_list.value:
+        name = collections[key].node_list.value[0]
         raise TypeError(
-            f"Can't convert Operation '{names[0]}' to Tensor. Its entries are part of the "
+            f"Can't convert Operation '{name}' to Tensor. Its entries are part of the "
             "checkpoint, and SavedModelEstimator restores variables only. Keep such entries in "
             "variables, or in a vocabulary file."
         )
@@ -139,7 +139,7 @@ def _renamed(meta_graph: Any, taken: set[str]) -> dict[str, str]:
     """Gives other names to nodes whose names are taken; returns these by old name."""
     own = {node.name for node in meta_graph.graph_def.node}
     names = {}
-    for name in own & taken:
+    for name in sorted(own & taken):
         number = 1
         while f"{name}_{number}" in own | taken:
             number += 1

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from estimator_bridge.contrib.feature_column import sequence_input_layer
 
-__all__ = ["CellFn", "USE_DEFAULT", "check_cells", "make_rnn_cell_fn", "rnn_logit_fn_builder"]
+__all__ = ["USE_DEFAULT", "CellFn", "check_cells", "make_rnn_cell_fn", "rnn_logit_fn_builder"]
 
 _v1 = tf.compat.v1
 _CELLS = {"basic_rnn": "BasicRNNCell", "lstm": "BasicLSTMCell", "gru": "GRUCell"}

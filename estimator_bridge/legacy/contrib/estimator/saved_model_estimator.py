@@ -245,11 +245,7 @@ def _check_method(mode: str, method: str) -> None:
 
 
 def _predictions(outputs: Mapping[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-    return {
-        key: tensor
-        for key, tensor in outputs.items()
-        if key.partition("/")[0] == _PREDICTIONS
-    }
+    return {key: tensor for key, tensor in outputs.items() if key.partition("/")[0] == _PREDICTIONS}
 
 
 def _metrics(outputs: Mapping[str, tf.Tensor]) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
