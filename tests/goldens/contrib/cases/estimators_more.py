@@ -190,7 +190,7 @@ def _fed(features, labels):
 
 
 def _steps_exporter(steps, evaluated, pattern="eval/*.tfevents.*"):
-    class Recorder(object):
+    class Recorder:
         model_dir = tempfile.mkdtemp()
 
         def export_saved_model(self, folder, *args, **options):
