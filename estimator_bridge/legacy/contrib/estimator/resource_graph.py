@@ -182,7 +182,8 @@ class _Conversion:
 
 def _references(node: Any, definition: Any) -> tuple[int, ...]:
     """Returns the positions of the inputs that are references."""
-    positions, start = [], 0
+    positions: list[int] = []
+    start = 0
     for argument in definition.input_arg if definition is not None else ():
         width = node.attr[argument.number_attr].i if argument.number_attr else 1
         if argument.type_list_attr:
