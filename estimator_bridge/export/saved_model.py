@@ -50,6 +50,7 @@ def export_saved_model(
     as_text: bool = False,
     strip_default_attrs: bool = True,
     seed: int | None = None,
+    makes_global_step: bool = True,
 ) -> bytes:
     """Writes a SavedModel into a new folder named by a timestamp.
 
@@ -66,6 +67,7 @@ def export_saved_model(
       strip_default_attrs: whether to leave out attributes that have their default value, since
         another TensorFlow release may not know them.
       seed: the graphs' random seed.
+      makes_global_step: whether each graph gets a global step first; otherwise the model has one.
 
     Returns:
       The new folder's path.
@@ -86,6 +88,8 @@ def export_saved_model(
             if not receiver_fn:
                 continue
             with _graph(seed) as graph:
+                if makes_global_step:
+                    v1.train.create_global_step()
                 spec, content = _traced(call_model, receiver_fn, mode)
                 check_assets(content["assets_collection"], files)
                 with v1.Session(config=_on_the_host()) as session:
@@ -107,7 +111,6 @@ def _traced(
     call_model: Callable[[Any, Any, str], EstimatorSpec], receiver_fn: Callable[[], Any], mode: str
 ) -> tuple[EstimatorSpec, dict[str, Any]]:
     """Builds the model in the default graph; returns its spec and the MetaGraph's other parts."""
-    v1.train.create_global_step()
     receiver = _checked(receiver_fn(), mode)
     fed = by_name(receiver.receiver_tensors)
     spec = call_model(receiver.features, getattr(receiver, "labels", None), mode)

@@ -10,9 +10,10 @@ import tensorflow as tf
 from estimator_bridge.heads.arguments import check_reduction
 from estimator_bridge.heads.keys import PredictionKeys
 from estimator_bridge.heads.multi_label import MultiLabelHead
-from estimator_bridge.heads.regression import LogisticRegressionHead, PoissonRegressionHead
+from estimator_bridge.heads.regression import PoissonRegressionHead
 from estimator_bridge.heads.v1 import AnyV1Head, V1Head
 from estimator_bridge.heads.v1_multi import V1MultiHead
+from estimator_bridge.heads.v1_numbers import V1LogisticRegressionHead
 from estimator_bridge.heads.v1_single import V1BinaryHead, V1MultiClassHead, V1RegressionHead
 
 __all__ = [
@@ -115,6 +116,17 @@ def multi_label_head(
     Raises:
       ValueError: an argument is not valid.
     """
+    # TF1's words for these two.
+    if n_classes is None or n_classes < 2:
+        raise ValueError(
+            f"n_classes must be > 1 for multi-class classification. Given: {n_classes}. For a "
+            "single class, use binary_classification_head."
+        )
+    if label_vocabulary is not None and not isinstance(label_vocabulary, (list, tuple)):
+        raise ValueError(
+            f"label_vocabulary must be a list or tuple. Given type: {type(label_vocabulary)}. The "
+            "position of a label in it is the number of its class."
+        )
     head = MultiLabelHead(
         n_classes,
         weight_column,
@@ -200,7 +212,7 @@ def logistic_regression_head(
     Raises:
       ValueError: an argument is not valid.
     """
-    return V1Head(LogisticRegressionHead(weight_column, name=name), loss_reduction)
+    return V1Head(V1LogisticRegressionHead(weight_column, name=name), loss_reduction)
 
 
 def multi_head(

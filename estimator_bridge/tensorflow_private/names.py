@@ -9,6 +9,9 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 # A dataset's options in its graph: whether it may reorder its elements.
 from tensorflow.core.framework import dataset_options_pb2 as dataset_options
 
+# An entry of a MetaGraphDef's collections of variables; it says of which kind the variable is.
+from tensorflow.core.framework.variable_pb2 import VariableDef
+
 # The message in saved_model.pb, which tf.contrib.saved_model.reader returns.
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
@@ -137,6 +140,7 @@ __all__ = [
     "StagingArea",
     "TPUInfeedQueue",
     "UninitializedVariable",
+    "VariableDef",
     "XLAControlFlowContext",
     "average_precision_at_top_k",
     "checkpoint_management",

@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-__all__ = ["read_eval_metrics", "scalars_by_step", "tags_at"]
+__all__ = ["read_eval_metrics", "scalars_by_step", "steps_in", "tags_at"]
 
 
 def read_eval_metrics(eval_dir: str | os.PathLike[str]) -> dict[int, dict[str, float]]:
@@ -53,16 +53,29 @@ def tags_at(pattern: str, step: int) -> set[str]:
     return {value.tag for at, value in _values(pattern) if at == step}
 
 
+def steps_in(pattern: str) -> set[int]:
+    """Returns the global steps of all events, with or without a value.
+
+    Args:
+      pattern: the pattern of the files' paths, with * and ?.
+    """
+    return {event.step for event in _events(pattern)}
+
+
 # Without its notice of deprecation, which would be the program's only one.
 _records = inspect.unwrap(tf.compat.v1.io.tf_record_iterator)
 
 
 def _values(pattern: str) -> Iterator[tuple[int, Any]]:
+    for event in _events(pattern):
+        for value in event.summary.value:
+            yield event.step, value
+
+
+def _events(pattern: str) -> Iterator[Any]:
     for path in sorted(tf.io.gfile.glob(pattern)):
         try:
             for record in _records(path):
-                event = tf.compat.v1.Event.FromString(record)
-                for value in event.summary.value:
-                    yield event.step, value
+                yield tf.compat.v1.Event.FromString(record)
         except (tf.errors.DataLossError, tf.errors.NotFoundError) as error:
             logging.warning("Skipping the rest of event file %s: %s", path, error.message)

@@ -56,6 +56,7 @@ class Execution:
     shards: int | None = None  # for CrossShardOptimizer; none outside of TPU mode
     elements: int | None = None  # elements of the input in a step: see BatchLayout
     has_embedding_tables = False  # in a TPU's embedding engine
+    makes_global_step = True  # otherwise the model brings its own
     sees_all = False  # whether each of several replicas sees the whole batch
     step_label = ""  # distinguishes its step from others of its mode
     runs_on: str | None = None  # the name of the device in the log

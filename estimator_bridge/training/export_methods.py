@@ -130,10 +130,10 @@ class ExportMethods(CheckpointMethods):
 
         other_than = self._other_than() if not checkpoint_path else None
 
+        execution = self._export_execution()
+
         def call_model(features: Any, labels: Any, mode: str) -> Any:
-            spec = self._export_execution().call_model_fn(
-                self._model_fn, features, labels, mode, self.params
-            )
+            spec = execution.call_model_fn(self._model_fn, features, labels, mode, self.params)
             if not path:
                 self._warm_start()
             return spec
@@ -145,6 +145,7 @@ class ExportMethods(CheckpointMethods):
                     return export_saved_model(
                         base, call_model, receiver_fns, path, assets_extra,
                         as_text, strip_default_attrs, self._config.tf_random_seed,
+                        execution.makes_global_step,
                     )  # fmt: skip
             except (MissingCheckpointError, DamagedCheckpointError) as error:
                 other = other_than(path) if other_than and path else None

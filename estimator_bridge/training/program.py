@@ -174,7 +174,8 @@ class Program:
           None if its structure differs from that of the trace.
         """
         with trace_graph(self.execution.config.tf_random_seed, self.execution.shards) as graph:
-            self.loops.global_steps.create(graph)
+            if self.execution.makes_global_step:
+                self.loops.global_steps.create(graph)
             plan = self.execution.plan_input(input_fn, graph, self.mode, params)
         if not self.input.is_like(plan):
             return None
@@ -334,17 +335,16 @@ def trace_program(
         execution.scope(mode),
         _v1.device(config.device_fn),
     ):
-        use_resource = True if execution.step_is_resource else None
-        with _v1.variable_scope(_v1.get_variable_scope(), use_resource=use_resource):
-            _v1.train.create_global_step(graph)
-        if mode == ModeKeys.TRAIN:
-            global_step_read(graph)
+        if execution.makes_global_step:
+            _make_global_step(execution, mode)
         plan = execution.plan_input(input_fn, graph, mode, params)
         batch = plan.trace_batch(mode)
         if mode == ModeKeys.PREDICT:
             _warn_of_no_end(plan)
         with traced_for_xla(xla_wish(config, execution.strategy), execution.strategy):
             traced = execution.trace(model_fn, batch, mode, params)
+        if mode == ModeKeys.TRAIN:
+            global_step_read()  # of a model's own step; otherwise it has been made
         if after_model:
             after_model()
         if mode == ModeKeys.TRAIN:
@@ -364,6 +364,14 @@ def trace_program(
         dataclasses.replace(traced, scaffold=scaffold, results=results),
         ModelSource(model_fn, params),
     )
+
+
+def _make_global_step(execution: Execution, mode: str) -> None:
+    use_resource = True if execution.step_is_resource else None
+    with _v1.variable_scope(_v1.get_variable_scope(), use_resource=use_resource):
+        _v1.train.create_global_step()
+    if mode == ModeKeys.TRAIN:
+        global_step_read()
 
 
 def _warn_of_no_end(plan: InputPlan) -> None:

@@ -36,6 +36,15 @@ def _saved_model() -> None:
     check(private.SavedModel.FromString(model.SerializeToString()) == model, "another message")
 
 
+@probe("VariableDef")
+def _variable_def() -> None:
+    with new_graph():
+        variable = v1.get_variable("w", [2], use_resource=True)
+        proto = private.VariableDef.FromString(variable.to_proto().SerializeToString())
+    check(proto.variable_name == "w:0" and proto.is_resource, "its fields have other meanings")
+    check(proto.snapshot_name == "w/Read/ReadVariableOp:0", "the read has another name")
+
+
 @probe("StagingArea")
 def _staging_area() -> None:
     with new_graph(), v1.Session() as session:

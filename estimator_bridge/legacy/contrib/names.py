@@ -85,6 +85,8 @@ NAMES: dict[str, dict[str, str]] = {
         "estimator.exporting": "export_all_saved_models export_saved_model_for_mode",
         "estimator.forwarding": "forward_features",
         "estimator.replicating": "TowerOptimizer replicate_model_fn",
+        "estimator.rnn": "RNNClassifier RNNEstimator",
+        "estimator.saved_model_estimator": "SavedModelEstimator",
         "estimator_bridge.experimental.extenders": "add_metrics",
         "estimator_bridge.experimental": """
             InMemoryEvaluatorHook build_raw_supervised_input_receiver_fn call_logit_fn
@@ -252,8 +254,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "is not supported. Train the trees with the package ydf.": """
             boosted_trees_classifier_train_in_memory boosted_trees_regressor_train_in_memory
         """,
-        "is not supported. Call tf.compat.v1.saved_model.load in a model_fn, or "
-        "tf.contrib.predictor.from_saved_model to predict.": "SavedModelEstimator",
     },
     "learn": {
         "is not supported. Use tf.estimator.experimental.RNNEstimator, which replaced it.": """

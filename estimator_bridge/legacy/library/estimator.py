@@ -10,6 +10,7 @@ import tensorflow as tf
 from estimator_bridge.experimental.checkpoint_step import global_step_of_folder
 from estimator_bridge.training.arguments import check_hooks, check_listeners
 from estimator_bridge.training.configuration import config_with_folder
+from estimator_bridge.training.metrics import write_results
 from estimator_bridge.training.model_call import check_model_fn
 from estimator_bridge.training.overridden_members import check_members
 
@@ -25,6 +26,7 @@ __all__ = [
     "load_global_step_from_checkpoint_dir",
     "maybe_overwrite_model_dir_and_session_config",
     "verify_model_fn_args",
+    "write_dict_to_summary",
 ]
 
 VALID_MODEL_FN_ARGS = {"features", "labels", "mode", "params", "self", "config"}
@@ -120,3 +122,16 @@ class UsageCell:
 
 
 api_gauge = UsageGauge()
+
+
+def write_dict_to_summary(
+    output_dir: str, dictionary: Mapping[str, Any], current_global_step: int
+) -> None:
+    """Writes the event file of an evaluation.
+
+    Args:
+      output_dir: the folder of the evaluation's event files.
+      dictionary: the results, by name.
+      current_global_step: the step that was evaluated.
+    """
+    write_results(output_dir, {**dictionary, "global_step": current_global_step}, None)

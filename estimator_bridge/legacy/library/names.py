@@ -48,6 +48,9 @@ _TABLE = {
     "canned.optimizers": """
         library.optimizers: get_optimizer_instance get_optimizer_instance_v2
     """,
+    "canned.saved_model_estimator": """
+        legacy.contrib.estimator.saved_model_estimator: SavedModelEstimator
+    """,
     "early_stopping": """
         experimental.stopping: _CheckForStoppingHook=CheckForStoppingHook
             _get_or_create_stop_var=stop_variable
@@ -58,7 +61,7 @@ _TABLE = {
             _canned_estimator_api_gauge=api_gauge _check_checkpoint_available _check_hooks_type
             _check_listeners_type _estimator_api_gauge=api_gauge _extract_metric_update_ops
             _load_global_step_from_checkpoint_dir _verify_model_fn_args
-            maybe_overwrite_model_dir_and_session_config
+            _write_dict_to_summary maybe_overwrite_model_dir_and_session_config
         model: _get_default_warm_start_settings=parse_warm_start
     """,
     "estimator_export": """
@@ -141,10 +144,6 @@ _TIMESERIES = (
     "is not supported. Cut the series into windows in input_fn (dataset.window), and write the "
     "model as a model_fn."
 )
-_LOADED = (
-    "is not supported. Load the model with tf.saved_model.load(folder); to train on from one, "
-    "pass Estimator(model_fn, warm_start_from=folder)."
-)
 _TREES = (
     "is not supported, as the kernels of boosted trees have left TensorFlow. The package "
     "ydf trains them."
@@ -161,7 +160,6 @@ _QUEUES = (
 GONE_MODULES = {
     "canned.boosted_trees": _TREES,
     "canned.boosted_trees_utils": _TREES,
-    "canned.saved_model_estimator": _LOADED,
     "canned.timeseries": _TIMESERIES,
     "inputs.queues": _QUEUES,
     "tools.checkpoint_converter": (

@@ -52,6 +52,9 @@ ACCIDENTAL = frozenset(
 
 # By reason: cases.
 DIFFERENT = {
+    "the head of three or more classes adds the batch's loss to LOSSES, not the examples' too": """
+        estimator.RNNClassifier: eval graph
+    """,
     "without a hash_key, combinations have the hash of tf.feature_column": """
         layers.transform_features: crossed without a key
     """,

@@ -53,6 +53,7 @@ TABLES = (
     "eager_metrics",
     "eager_networks",
     "estimators",
+    "estimators_more",
     "execution_callbacks",
     "factorization",
     "ffmpeg",

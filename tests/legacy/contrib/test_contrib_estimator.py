@@ -184,8 +184,8 @@ def test_heads_have_the_arguments_of_tensorflow_1_15(name):
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("SavedModelEstimator", "Call tf.compat.v1.saved_model.load in a model_fn"),
-        ("RNNClassifier", "Use tf.estimator.experimental's"),
+        ("DNNClassifierWithLayerAnnotations", "Write the model as a model_fn for Estimator"),
+        ("boosted_trees_classifier_train_in_memory", "Use the package tensorflow-decision-forests"),
     ],
 )
 def test_what_is_missing_says_what_to_use(name, advice):
