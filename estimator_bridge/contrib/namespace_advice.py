@@ -59,7 +59,6 @@ _ADVICE = {
         "libsvm": "Parse the lines with sklearn.datasets.load_svmlight_file.",
         "meta_graph_transform": "Use tf.compat.v1.graph_util.extract_sub_graph on the GraphDef.",
         "mpi_collectives": _STRATEGIES,
-        "ndlstm": "Use tf.compat.v1.nn.dynamic_rnn over the rows, and over the columns.",
         "nearest_neighbor": "Use tf.math.top_k of tf.matmul.",
         "nest": "Use tf.nest, or tf.contrib.framework.nest.",
         "proto": "Use tf.io.decode_proto and tf.io.encode_proto.",
