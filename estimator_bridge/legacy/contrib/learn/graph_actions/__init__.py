@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from estimator_bridge.contrib.framework.checkpoints import load_variable
 from estimator_bridge.legacy.contrib.learn.graph_actions.evaluation import evaluate
 from estimator_bridge.legacy.contrib.learn.graph_actions.graph_parts import (
     clear_summary_writers,
@@ -22,6 +23,7 @@ __all__ = [
     "evaluate",
     "get_summary_writer",
     "infer",
+    "load_variable",
     "run_feeds",
     "run_feeds_iter",
     "run_n",
