@@ -22,6 +22,7 @@ NAMESPACES = (
     "data",
     "deprecated",
     "distribute",
+    "distributions",
     "eager",
     "estimator",
     "factorization",
@@ -104,6 +105,8 @@ LEFT_OUT = {
 # Modules that only tests import. They come from the checkout.
 SUPPORT = (
     "data.python.kernel_tests.reader_dataset_ops_test_base",
+    "distributions.python.kernel_tests.distribution_test",
+    "distributions.python.ops.test_util",
     "factorization.python.ops.factorization_ops_test_utils",
     "graph_editor.tests.match",
     "learn.python.learn.estimators.estimator_test_utils",

@@ -36,9 +36,11 @@ PLACES = {
 
 TABLES = (
     "absent",
+    "bijectors",
     "checkpoint",
     "clustering",
     "data",
+    "distribution_families",
     "distributions",
     "eager",
     "eager_metrics",
