@@ -106,6 +106,7 @@ LEFT_OUT = {
 SUPPORT = (
     "data.python.kernel_tests.reader_dataset_ops_test_base",
     "distributions.python.kernel_tests.distribution_test",
+    "distributions.python.kernel_tests.transformed_distribution_test",
     "distributions.python.ops.test_util",
     "factorization.python.ops.factorization_ops_test_utils",
     "graph_editor.tests.match",
