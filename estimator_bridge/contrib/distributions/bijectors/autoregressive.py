@@ -184,19 +184,25 @@ def masked_autoregressive_default_template(
       NotImplementedError if the size is not known.
     """
     name = name or "masked_autoregressive_default_template"
+    layer: Callable[..., tf.Tensor] = masked_dense
 
     def network(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
         size = tf.compat.dimension_value(x.shape.with_rank_at_least(1)[-1])
         if size is None:
             raise NotImplementedError(_NO_SIZE)
         shape = np.int32(x.shape.as_list()) if x.shape.is_fully_defined() else tf.shape(x)
-        options: dict[str, Any] = {"num_blocks": size, **kwargs}
         for i, units in enumerate(hidden_layers):
-            x = masked_dense(
-                *args, inputs=x, units=units, exclusive=i == 0, activation=activation, **options
+            x = layer(
+                *args,
+                inputs=x,
+                units=units,
+                num_blocks=size,
+                exclusive=i == 0,
+                activation=activation,
+                **kwargs,
             )
         outputs = size if shift_only else 2 * size
-        x = masked_dense(*args, inputs=x, units=outputs, activation=None, **options)
+        x = layer(*args, inputs=x, units=outputs, num_blocks=size, activation=None, **kwargs)
         if shift_only:
             return tf.reshape(x, shape), None
         shift, log_scale = tf.unstack(tf.reshape(x, tf.concat([shape, [2]], 0)), num=2, axis=-1)

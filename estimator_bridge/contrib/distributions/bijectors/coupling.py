@@ -41,7 +41,8 @@ class RealNVP(Bijector):
     ):
         if num_masked <= 0:
             raise ValueError("num_masked must be a positive integer.")
-        self._num_masked, self._size = num_masked, None
+        self._num_masked = num_masked
+        self._size: int | None = None
         self._shift_and_log_scale_fn = shift_and_log_scale_fn
         super().__init__(
             forward_min_event_ndims=1,
@@ -52,7 +53,8 @@ class RealNVP(Bijector):
 
     def _parted(self, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, Any, Any]:
         """Returns the first elements, the last ones, and the shift and log scale of the last."""
-        if self._size is None:
+        size = self._size
+        if size is None:
             size = tf.compat.dimension_value(x.shape.with_rank_at_least(1)[-1])
             if size is None:
                 raise NotImplementedError(
@@ -62,7 +64,7 @@ class RealNVP(Bijector):
                 raise ValueError("Number of masked units must be smaller than the event size.")
             self._size = size
         first, last = x[:, : self._num_masked], x[:, self._num_masked :]
-        shift, log_scale = self._shift_and_log_scale_fn(first, self._size - self._num_masked)
+        shift, log_scale = self._shift_and_log_scale_fn(first, size - self._num_masked)
         return first, last, shift, log_scale
 
     def _forward(self, x: tf.Tensor) -> tf.Tensor:
