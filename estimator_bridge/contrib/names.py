@@ -116,6 +116,7 @@ NAMES: dict[str, dict[str, str]] = {
         "distributions.relaxed": "RelaxedBernoulli RelaxedOneHotCategorical",
         "distributions.seed_stream": "SeedStream",
         "distributions.transformed": "TransformedDistribution",
+        "distributions.wishart": "WishartCholesky WishartFull",
         "estimator_bridge.tensorflow_private": """
             BetaWithSoftplusConcentration ExponentialWithSoftplusRate
             GammaWithSoftplusConcentrationRate LaplaceWithSoftplusScale NormalWithSoftplusScale

@@ -27,8 +27,6 @@ _CHANGED = {
     "scale_diag), 1)",
     "VectorSinhArcsinhDiag": "tfp.distributions.Independent(tfp.distributions.SinhArcsinh(loc, "
     "scale_diag, skewness, tailweight), 1)",
-    "WishartCholesky": "tfp.distributions.WishartTriL",
-    "WishartFull": "tfp.distributions.WishartTriL(df, scale_tril=tf.linalg.cholesky(scale))",
     "assign_log_moving_mean_exp": "tfp.stats.assign_log_moving_mean_exp",
     "assign_moving_mean_variance": "tfp.stats.assign_moving_mean_variance",
     "auto_correlation": "tfp.stats.auto_correlation",

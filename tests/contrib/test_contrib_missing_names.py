@@ -76,7 +76,7 @@ def test_no_name_is_supported_and_has_advice(namespace):
     ("name", "instead"),
     [
         ("QuantizedDistribution", "tfp.distributions.QuantizedDistribution"),
-        ("WishartCholesky", "tfp.distributions.WishartTriL"),
+        ("VectorLaplaceDiag", "tfp.distributions.Independent"),
         ("auto_correlation", "tfp.stats.auto_correlation"),
         ("bijectors.ScaleTriL", "tfp.bijectors.FillScaleTriL"),
     ],

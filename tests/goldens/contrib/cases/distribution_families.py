@@ -309,6 +309,26 @@ def conditional_transformed():
     return named(seen)
 
 
+def covariance(*shape):
+    matrix = tf.constant(array(*shape), name="input")
+    return tf.matmul(matrix, matrix, transpose_b=True) + 2.0 * tf.eye(shape[-1])
+
+
+def wishart(kind, scale, df=lambda: tf.constant(4.5), **options):
+    def build():
+        made = getattr(distributions, kind)(df(), scale(), **options)
+        x = covariance(2, 3, 3)
+        values = tf.cholesky(x) if options.get("cholesky_input_output_matrices") else x
+        seen = described(made, values, attributes=("df", "dimension"))
+        seen["scale"] = made.scale()
+        seen["operator"] = made.scale_operator.to_dense()
+        seen["normalization"] = made.log_normalization()
+        seen["log det"] = made.mean_log_det()
+        return named(seen)
+
+    return build
+
+
 def stream():
     first = distributions.SeedStream(4, salt="a")
     second = distributions.SeedStream(first, salt="b")
@@ -652,5 +672,30 @@ CASES = {
     ),
     "distributions.StudentTWithAbsDfSoftplusScale": of(
         "StudentTWithAbsDfSoftplusScale", lambda: shares(3), -3.5, 0.5, lambda: given(3)
+    ),
+    "distributions.WishartFull": wishart("WishartFull", lambda: covariance(3, 3)),
+    "distributions.WishartFull: batch": wishart(
+        "WishartFull", lambda: covariance(2, 3, 3), validate_args=True, name="own"
+    ),
+    "distributions.WishartFull: factors": wishart(
+        "WishartFull", lambda: covariance(3, 3), cholesky_input_output_matrices=True
+    ),
+    "distributions.WishartFull: not symmetric": checked(
+        "WishartFull", lambda made: made.mean(), df=4.0, scale=[[2.0, 0.0], [1.0, 2.0]]
+    ),
+    "distributions.WishartFull: too few": wishart(
+        "WishartFull", lambda: covariance(3, 3), lambda: 2.0
+    ),
+    "distributions.WishartFull: integers": wishart("WishartFull", lambda: [[2, 0], [0, 2]]),
+    "distributions.WishartCholesky": wishart(
+        "WishartCholesky", lambda: tf.cholesky(covariance(3, 3)), validate_args=True
+    ),
+    "distributions.WishartCholesky: unknown": wishart(
+        "WishartCholesky",
+        lambda: tf.placeholder_with_default(tf.cholesky(covariance(3, 3)), [None, None]),
+        lambda: unknown(4.5, []),
+    ),
+    "distributions.WishartCholesky: not positive": checked(
+        "WishartCholesky", lambda made: made.mean(), df=4.0, scale=[[-2.0, 0.0], [1.0, 2.0]]
     ),
 }
