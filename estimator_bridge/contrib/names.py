@@ -115,11 +115,34 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "distributions": {
+        "distributions": "bijectors",
+        "distributions.conditional": """
+            ConditionalDistribution ConditionalTransformedDistribution
+        """,
+        "distributions.counts": "Binomial Geometric NegativeBinomial Poisson",
+        "distributions.deterministic": "Deterministic VectorDeterministic",
+        "distributions.independent": "Independent",
+        "distributions.location_scale": "Cauchy Logistic",
+        "distributions.mixture": "Mixture",
+        "distributions.mixture_same_family": "MixtureSameFamily",
         "distributions.multivariate_normals": """
             MultivariateNormalDiag MultivariateNormalDiagWithSoftplusScale
             MultivariateNormalFullCovariance MultivariateNormalTriL
         """,
+        "distributions.one_hot": "ExpRelaxedOneHotCategorical OneHotCategorical",
         "distributions.percentiles": "percentile",
+        "distributions.positive_numbers": """
+            Chi2 Chi2WithAbsDf HalfNormal InverseGamma InverseGammaWithSoftplusConcentrationRate
+        """,
+        "distributions.relaxed": "RelaxedBernoulli RelaxedOneHotCategorical",
+        "distributions.seed_stream": "SeedStream",
+        "distributions.transformed": "TransformedDistribution",
+        "distributions.wishart": "WishartCholesky WishartFull",
+        "estimator_bridge.tensorflow_private": """
+            BetaWithSoftplusConcentration ExponentialWithSoftplusRate
+            GammaWithSoftplusConcentrationRate LaplaceWithSoftplusScale NormalWithSoftplusScale
+            StudentTWithAbsDfSoftplusScale
+        """,
         "estimator_bridge.tensorflow_private:distribution_parameters": """
             fill_triangular fill_triangular_inverse matrix_diag_transform reduce_weighted_logsumexp
             softplus_inverse tridiag
@@ -129,6 +152,22 @@ NAMES: dict[str, dict[str, str]] = {
             FULLY_REPARAMETERIZED Gamma Laplace Multinomial NOT_REPARAMETERIZED Normal RegisterKL
             ReparameterizationType StudentT Uniform kl_divergence
         """,
+    },
+    "distributions.bijectors": {
+        "distributions.bijectors.affine": "Affine",
+        "distributions.bijectors.arrangement": "Permute Reshape",
+        "distributions.bijectors.autoregressive": """
+            MaskedAutoregressiveFlow masked_autoregressive_default_template masked_dense
+        """,
+        "distributions.bijectors.composition": "Chain ConditionalBijector Inline Invert",
+        "distributions.bijectors.coupling": "RealNVP real_nvp_default_template",
+        "distributions.bijectors.cumulative": "Gumbel Kumaraswamy SinhArcsinh",
+        "distributions.bijectors.elementwise": """
+            AbsoluteValue AffineScalar Exp PowerTransform Sigmoid Softplus Softsign Square
+        """,
+        "distributions.bijectors.normalization": "BatchNormalization",
+        "distributions.bijectors.vectors": "Ordered SoftmaxCentered",
+        "estimator_bridge.tensorflow_private": "Bijector Identity=IdentityBijector",
     },
     "eager": {
         "eager": """

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from estimator_bridge.contrib.unsupported_distributions import DISTRIBUTIONS
+from estimator_bridge.contrib.unsupported_distributions import BIJECTORS, DISTRIBUTIONS
 
 __all__ = ["UNSUPPORTED"]
 
@@ -106,6 +106,7 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         """,
     },
     "distributions": DISTRIBUTIONS,
+    "distributions.bijectors": BIJECTORS,
     "image": {
         "is not supported: TensorFlow 2 lacks its kernel. Compute the picture with NumPy, and "
         "write it with tf.io.encode_png.": "single_image_random_dot_stereograms",

@@ -5,40 +5,20 @@ tf.contrib.distributions became this package, and some names changed. Release 0.
 
 from __future__ import annotations
 
-__all__ = ["DISTRIBUTIONS"]
+__all__ = ["BIJECTORS", "DISTRIBUTIONS"]
 
 _PACKAGE = (
     "is not supported. Use the package tensorflow-probability (tfp), which "
     "tf.contrib.distributions became: "
 )
 _UNCHANGED = """
-    Autoregressive BatchReshape Binomial Cauchy Chi2 Deterministic ExpRelaxedOneHotCategorical
-    Geometric HalfNormal Independent InverseGamma Kumaraswamy Logistic Mixture MixtureSameFamily
-    MultivariateNormalDiagPlusLowRank NegativeBinomial OneHotCategorical Poisson
-    PoissonLogNormalQuadratureCompound QuantizedDistribution RelaxedBernoulli
-    RelaxedOneHotCategorical SinhArcsinh TransformedDistribution VectorDeterministic
+    Autoregressive BatchReshape Kumaraswamy MultivariateNormalDiagPlusLowRank
+    PoissonLogNormalQuadratureCompound QuantizedDistribution SinhArcsinh
     normal_conjugates_known_scale_posterior normal_conjugates_known_scale_predictive
     quadrature_scheme_lognormal_gauss_hermite quadrature_scheme_lognormal_quantiles
 """
 # By name: what takes its place.
 _CHANGED = {
-    "BetaWithSoftplusConcentration": "tfp.distributions.Beta(tf.nn.softplus(concentration1), "
-    "tf.nn.softplus(concentration0))",
-    "Chi2WithAbsDf": "tfp.distributions.Chi2(tf.floor(tf.abs(df)))",
-    "ConditionalDistribution": "tfp.distributions.Distribution, whose methods take further "
-    "arguments by keyword",
-    "ConditionalTransformedDistribution": "tfp.distributions.TransformedDistribution, whose "
-    "methods take bijector_kwargs and distribution_kwargs",
-    "ExponentialWithSoftplusRate": "tfp.distributions.Exponential(tf.nn.softplus(rate))",
-    "GammaWithSoftplusConcentrationRate": "tfp.distributions.Gamma(tf.nn.softplus(concentration), "
-    "tf.nn.softplus(rate))",
-    "InverseGammaWithSoftplusConcentrationRate": "tfp.distributions.InverseGamma("
-    "tf.nn.softplus(concentration), tf.nn.softplus(rate))",
-    "LaplaceWithSoftplusScale": "tfp.distributions.Laplace(loc, tf.nn.softplus(scale))",
-    "NormalWithSoftplusScale": "tfp.distributions.Normal(loc, tf.nn.softplus(scale))",
-    "SeedStream": "tfp.util.SeedStream",
-    "StudentTWithAbsDfSoftplusScale": "tfp.distributions.StudentT(tf.floor(tf.abs(df)), loc, "
-    "tf.nn.softplus(scale))",
     "VectorDiffeomixture": "tfp.distributions.MixtureSameFamily, for a mixture of transformed "
     "normals",
     "VectorExponentialDiag": "tfp.distributions.TransformedDistribution of an Independent "
@@ -47,13 +27,9 @@ _CHANGED = {
     "scale_diag), 1)",
     "VectorSinhArcsinhDiag": "tfp.distributions.Independent(tfp.distributions.SinhArcsinh(loc, "
     "scale_diag, skewness, tailweight), 1)",
-    "WishartCholesky": "tfp.distributions.WishartTriL",
-    "WishartFull": "tfp.distributions.WishartTriL(df, scale_tril=tf.linalg.cholesky(scale))",
     "assign_log_moving_mean_exp": "tfp.stats.assign_log_moving_mean_exp",
     "assign_moving_mean_variance": "tfp.stats.assign_moving_mean_variance",
     "auto_correlation": "tfp.stats.auto_correlation",
-    "bijectors": "tfp.bijectors; Affine is Shift and Scale there, Gumbel is GumbelCDF, Kumaraswamy "
-    "is KumaraswamyCDF, Ordered is Invert(Ascending()), ScaleTriL is FillScaleTriL",
     "moving_mean_variance": "tfp.stats.assign_moving_mean_variance, with variables of the program",
     "quadrature_scheme_softmaxnormal_gauss_hermite": "tfp.bijectors.SoftmaxCentered, of points of "
     "numpy.polynomial.hermite.hermgauss",
@@ -69,4 +45,17 @@ DISTRIBUTIONS = {
     "loss=-tf.reduce_mean(distribution.log_prob(labels)), train_op=...).": (
         "estimator_head_distribution_regression"
     ),
+}
+
+# Bijectors of matrices, and what takes the place of each.
+BIJECTORS = {
+    f"{_PACKAGE}{instead}.": name
+    for name, instead in {
+        "AffineLinearOperator": "tfp.bijectors.ScaleMatvecLinearOperator and tfp.bijectors.Shift",
+        "CholeskyOuterProduct": "tfp.bijectors.CholeskyOuterProduct",
+        "FillTriangular": "tfp.bijectors.FillTriangular",
+        "MatrixInverseTriL": "tfp.bijectors.MatrixInverseTriL",
+        "ScaleTriL": "tfp.bijectors.FillScaleTriL",
+        "TransformDiagonal": "tfp.bijectors.TransformDiagonal",
+    }.items()
 }

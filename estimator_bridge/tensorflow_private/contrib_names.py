@@ -20,14 +20,32 @@ from tensorflow.python.framework.meta_graph import stripped_op_list_for_graph
 # A TensorSpec with a range of values.
 from tensorflow.python.framework.tensor_spec import BoundedTensorSpec
 
+# The shape that a tensor holds, as far as it is known when the graph is built.
+from tensorflow.python.framework.tensor_util import constant_value_as_shape
+
 # Initializers that keep the norm of what passes through a convolution.
 from tensorflow.python.ops import init_ops as v1_initializers
 
 # Reads records in random order: its kernel is public, its class never was.
 from tensorflow.python.ops.data_flow_ops import RecordInput
 
+# The inverses of special functions, for quantiles of distributions.
+from tensorflow.python.ops.distributions import special_math as distribution_functions
+
 # Triangular matrices and softplus, for parameters of distributions.
 from tensorflow.python.ops.distributions import util as distribution_parameters
+
+# Distributions of the softplus of a parameter.
+from tensorflow.python.ops.distributions.beta import BetaWithSoftplusConcentration
+
+# Functions of what a distribution draws; the distributions of them are gone.
+from tensorflow.python.ops.distributions.bijector_impl import Bijector
+from tensorflow.python.ops.distributions.exponential import ExponentialWithSoftplusRate
+from tensorflow.python.ops.distributions.gamma import GammaWithSoftplusConcentrationRate
+from tensorflow.python.ops.distributions.identity_bijector import Identity as IdentityBijector
+from tensorflow.python.ops.distributions.laplace import LaplaceWithSoftplusScale
+from tensorflow.python.ops.distributions.normal import NormalWithSoftplusScale
+from tensorflow.python.ops.distributions.student_t import StudentTWithAbsDfSoftplusScale
 
 # Keeps variables of tf.layers' functions between eager calls.
 from tensorflow.python.ops.variable_scope import EagerVariableStore
@@ -44,10 +62,20 @@ from tensorflow.python.training.checkpoint_ops import (
 )
 
 __all__ = [
+    "BetaWithSoftplusConcentration",
+    "Bijector",
     "BoundedTensorSpec",
     "EagerVariableStore",
+    "ExponentialWithSoftplusRate",
+    "GammaWithSoftplusConcentrationRate",
+    "IdentityBijector",
+    "LaplaceWithSoftplusScale",
+    "NormalWithSoftplusScale",
     "RecordInput",
     "all_reduce_graphs",
+    "StudentTWithAbsDfSoftplusScale",
+    "constant_value_as_shape",
+    "distribution_functions",
     "distribution_parameters",
     "eager_modes",
     "load_and_remap_matrix_initializer",

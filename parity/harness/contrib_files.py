@@ -23,6 +23,7 @@ NAMESPACES = (
     "data",
     "deprecated",
     "distribute",
+    "distributions",
     "eager",
     "estimator",
     "factorization",
@@ -111,6 +112,9 @@ LEFT_OUT = {
 SUPPORT = (
     "constrained_optimization.python.test_util",
     "data.python.kernel_tests.reader_dataset_ops_test_base",
+    "distributions.python.kernel_tests.distribution_test",
+    "distributions.python.kernel_tests.transformed_distribution_test",
+    "distributions.python.ops.test_util",
     "factorization.python.ops.factorization_ops_test_utils",
     "graph_editor.tests.match",
     "learn.python.learn.estimators.estimator_test_utils",

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 import functools
 import os
+import sys
+import types
 from typing import Any
 
 from parity.harness.contrib_files import ROOT
@@ -67,6 +69,7 @@ def install(checkout: str) -> None:
 
     tensorflow_shims.install()
     _find_data(os.path.join(checkout, ROOT, _DATA))
+    _provide_transformed_distribution()
     pywrap_tensorflow.TF_PickUnusedPortOrDie = pywrap_tfe.TF_PickUnusedPortOrDie
     now = test_util.run_in_graph_and_eager_modes
 
@@ -76,6 +79,17 @@ def install(checkout: str) -> None:
         return now(func, *args, **options)
 
     test_util.run_in_graph_and_eager_modes = run_in_graph_and_eager_modes
+
+
+def _provide_transformed_distribution() -> None:
+    """Provides the library's TransformedDistribution by the path of a file that TensorFlow left."""
+    from tensorflow.python.ops import distributions
+
+    from estimator_bridge.contrib.distributions.transformed import TransformedDistribution
+
+    module = types.ModuleType(f"{distributions.__name__}.transformed_distribution")
+    vars(module)["TransformedDistribution"] = TransformedDistribution
+    sys.modules[module.__name__] = distributions.transformed_distribution = module
 
 
 def _find_data(folder: str) -> None:

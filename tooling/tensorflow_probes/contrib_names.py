@@ -43,6 +43,36 @@ def _parameters() -> None:
         check(hasattr(private.distribution_parameters, name), f"{name} is gone")
 
 
+@probe("Bijector", "IdentityBijector", "constant_value_as_shape", "distribution_functions")
+def _bijectors() -> None:
+    identity = private.IdentityBijector()
+    check(isinstance(identity, private.Bijector), "the identity is no bijector")
+    with new_graph():
+        x = tf.constant([1.0, 2.0])
+        check(identity.forward(x) is x, "the identity changes its argument")
+        shape = private.constant_value_as_shape(tf.constant([2, -1]))
+        check(shape.as_list() == [2, None], "a tensor's shape is read otherwise")
+    with private.eager_mode():
+        found = private.distribution_functions.erfinv(tf.constant(0.0)).numpy()
+        check(abs(float(found)) < 1e-6, "the inverse of the error function is another")
+
+
+@probe(
+    "BetaWithSoftplusConcentration", "ExponentialWithSoftplusRate",
+    "GammaWithSoftplusConcentrationRate", "LaplaceWithSoftplusScale", "NormalWithSoftplusScale",
+    "StudentTWithAbsDfSoftplusScale",
+)  # fmt: skip
+def _softplus_distributions() -> None:
+    with private.eager_mode():
+        made = private.NormalWithSoftplusScale(0.0, 0.0)
+        softplus = float(tf.nn.softplus(0.0).numpy())
+        check(abs(float(made.scale.numpy()) - softplus) < 1e-6, "the scale is no softplus")
+    for name in ("BetaWithSoftplusConcentration", "ExponentialWithSoftplusRate",
+                 "GammaWithSoftplusConcentrationRate", "LaplaceWithSoftplusScale",
+                 "StudentTWithAbsDfSoftplusScale"):  # fmt: skip
+        check(callable(getattr(private, name)), f"{name} is no class")
+
+
 @probe("eager_modes", "test_modes", "op_callbacks")
 def _modes() -> None:
     for name in ("ASYNC", "DEVICE_PLACEMENT_EXPLICIT", "DEVICE_PLACEMENT_SILENT",

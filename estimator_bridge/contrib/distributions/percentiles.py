@@ -49,12 +49,13 @@ def percentile(
         q = tf.cast(q, tf.float64, name="q")
         if q.shape.rank not in (0, None):
             raise ValueError(
-                f"percentile takes one percentage; q has the shape {q.shape}. Call it once "
-                "for each."
+                f"Expected argument 'q' to have ndims 0: percentile takes one percentage, and q "
+                f"has the shape {q.shape}. Call it once for each."
             )
         if validate_args:
             with tf.control_dependencies(
                 [
+                    _v1.assert_rank(q, 0),
                     _v1.assert_greater_equal(q, tf.constant(0.0, tf.float64)),
                     _v1.assert_less_equal(q, tf.constant(100.0, tf.float64)),
                 ]

@@ -32,7 +32,18 @@ _MODULES = {
         collective_all_reduce_strategy mirrored_strategy monitor one_device_strategy
         parameter_server_strategy tpu_strategy
     """,
-    "distributions.python.ops": "mvn_diag mvn_full_covariance mvn_tril",
+    "distributions.python.ops": """
+        binomial cauchy chi2 conditional_distribution conditional_transformed_distribution
+        deterministic distribution_util geometric half_normal independent inverse_gamma logistic
+        mixture mixture_same_family mvn_diag mvn_full_covariance mvn_tril negative_binomial
+        onehot_categorical poisson relaxed_bernoulli relaxed_onehot_categorical sample_stats
+        seed_stream wishart
+    """,
+    "distributions.python.ops.bijectors": """
+        absolute_value affine affine_scalar batch_normalization chain conditional_bijector exp
+        gumbel inline invert kumaraswamy masked_autoregressive ordered permute power_transform
+        real_nvp reshape sigmoid sinh_arcsinh softmax_centered softplus softsign square weibull
+    """,
     "eager.python": "datasets metrics metrics_impl network parameter_server saver tfe",
     "estimator.python.estimator": """
         boosted_trees dnn_with_layer_annotations early_stopping export exporter extenders head

@@ -44,10 +44,12 @@ PLACES = {
 TABLES = (
     "absent",
     "all_reduce",
+    "bijectors",
     "checkpoint",
     "clustering",
     "constrained_optimization",
     "data",
+    "distribution_families",
     "distributions",
     "eager",
     "eager_metrics",
