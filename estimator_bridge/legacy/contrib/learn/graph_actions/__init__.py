@@ -16,12 +16,14 @@ from estimator_bridge.legacy.contrib.learn.graph_actions.runs import (
 from estimator_bridge.legacy.contrib.learn.graph_actions.training import train
 
 coordinator = tf.compat.v1.train  # programs patch coordinator.Coordinator
+load_variable = tf.train.load_variable
 
 __all__ = [
     "clear_summary_writers",
     "evaluate",
     "get_summary_writer",
     "infer",
+    "load_variable",
     "run_feeds",
     "run_feeds_iter",
     "run_n",
