@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from estimator_bridge.contrib.framework.checkpoints import load_variable
 from estimator_bridge.legacy.contrib.learn.graph_actions.evaluation import evaluate
 from estimator_bridge.legacy.contrib.learn.graph_actions.graph_parts import (
     clear_summary_writers,
@@ -16,7 +17,6 @@ from estimator_bridge.legacy.contrib.learn.graph_actions.runs import (
 from estimator_bridge.legacy.contrib.learn.graph_actions.training import train
 
 coordinator = tf.compat.v1.train  # programs patch coordinator.Coordinator
-load_variable = tf.train.load_variable
 
 __all__ = [
     "clear_summary_writers",
