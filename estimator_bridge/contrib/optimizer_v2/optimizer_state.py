@@ -124,7 +124,7 @@ class OptimizerState:
         return self._updates.resource_without_duplicates(grad, handle, indices)
 
 
-class Updates(_v1.train.Optimizer):
+class Updates(tf.compat.v1.train.Optimizer):
     """A step: TensorFlow's own optimizer, whose methods call those with a state.
 
     Args:

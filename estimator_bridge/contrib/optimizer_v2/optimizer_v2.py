@@ -11,10 +11,10 @@ from estimator_bridge.contrib.optimizer_v2.optimizer_state import OptimizerState
 
 __all__ = ["OptimizerV2"]
 
-_Base = tf.compat.v1.train.Optimizer
+_GATE_OP = tf.compat.v1.train.Optimizer.GATE_OP
 
 
-class OptimizerV2(_Base):
+class OptimizerV2(tf.compat.v1.train.Optimizer):
     """Derive from it, and define `_apply_dense` and `_resource_apply_dense`.
 
     A hyperparameter is set by `_set_hyper` in the constructor and read by ``state.get_hyper``. If
@@ -57,12 +57,12 @@ class OptimizerV2(_Base):
         is_variable = tf.executing_eagerly() and isinstance(value, tf.Variable)
         self._hyper[name] = (callable(value) or is_variable, value)
 
-    def minimize(  # type: ignore[override]
+    def minimize(
         self,
         loss: Any,
         global_step: Any = None,
         var_list: Any = None,
-        gate_gradients: int = _Base.GATE_OP,
+        gate_gradients: int = _GATE_OP,
         aggregation_method: int | None = None,
         name: str | None = None,
         grad_loss: Any = None,
@@ -105,11 +105,11 @@ class OptimizerV2(_Base):
             )
         return self.apply_gradients(pairs, global_step=global_step, name=name)
 
-    def compute_gradients(  # type: ignore[override]
+    def compute_gradients(
         self,
         loss: Any,
         var_list: Any = None,
-        gate_gradients: int = _Base.GATE_OP,
+        gate_gradients: int = _GATE_OP,
         aggregation_method: int | None = None,
         grad_loss: Any = None,
         stop_gradients: Any = None,
@@ -202,36 +202,34 @@ class OptimizerV2(_Base):
     def _create_slots(self, var_list: Sequence[Any]) -> None:
         """Does nothing: `_create_vars` replaces it."""
 
-    def _prepare(self, state: OptimizerState) -> None:  # type: ignore[override]
+    def _prepare(self, state: OptimizerState) -> None:
         """Makes what the updates of all variables share. By default nothing."""
 
-    def _apply_dense(self, grad: tf.Tensor, var: Any, state: OptimizerState) -> Any:  # type: ignore[override]
+    def _apply_dense(self, grad: tf.Tensor, var: Any, state: OptimizerState) -> Any:
         """Returns the update of a reference variable."""
         raise NotImplementedError(_define(self, "_apply_dense(grad, var, state)"))
 
-    def _resource_apply_dense(  # type: ignore[override]
-        self, grad: tf.Tensor, handle: Any, state: OptimizerState
-    ) -> Any:
+    def _resource_apply_dense(self, grad: tf.Tensor, handle: Any, state: OptimizerState) -> Any:
         """Returns the update of a resource variable."""
         raise NotImplementedError(_define(self, "_resource_apply_dense(grad, handle, state)"))
 
-    def _apply_sparse_duplicate_indices(  # type: ignore[override]
+    def _apply_sparse_duplicate_indices(
         self, grad: tf.IndexedSlices, var: Any, state: OptimizerState
     ) -> Any:
         """Returns the update of rows, by default after adding up those of one index."""
         return state.without_duplicates(grad, var)
 
-    def _apply_sparse(self, grad: tf.IndexedSlices, var: Any, state: OptimizerState) -> Any:  # type: ignore[override]
+    def _apply_sparse(self, grad: tf.IndexedSlices, var: Any, state: OptimizerState) -> Any:
         """Returns the update of a reference variable's rows."""
         raise NotImplementedError(_define(self, "_apply_sparse(grad, var, state)"))
 
-    def _resource_apply_sparse_duplicate_indices(  # type: ignore[override]
+    def _resource_apply_sparse_duplicate_indices(
         self, grad: tf.Tensor, handle: Any, indices: tf.Tensor, state: OptimizerState
     ) -> Any:
         """Returns the update of rows, by default after adding up those of one index."""
         return state.resource_without_duplicates(grad, handle, indices)
 
-    def _resource_apply_sparse(  # type: ignore[override]
+    def _resource_apply_sparse(
         self, grad: tf.Tensor, handle: Any, indices: tf.Tensor, state: OptimizerState
     ) -> Any:
         """Returns the update of a resource variable's rows."""
@@ -239,7 +237,7 @@ class OptimizerV2(_Base):
             _define(self, "_resource_apply_sparse(grad, handle, indices, state)")
         )
 
-    def _finish(self, state: OptimizerState) -> Any:  # type: ignore[override]
+    def _finish(self, state: OptimizerState) -> Any:
         """Returns an operation that runs after all updates, or None."""
         return None
 
