@@ -72,6 +72,13 @@ def test_an_alternative_has_to_feed_all_that_is_needed(caplog):
     assert "need the placeholders ['input_example_tensor']" in caplog.text
 
 
+def test_an_output_may_wait_for_a_fed_placeholder(x, caplog):
+    with tf.control_dependencies([x]):
+        output = PredictOutput(tf.constant(1.0))
+    assert set(build_signatures({"x": x}, {"y": output})) == {"y"}
+    assert "is left out" not in caplog.text
+
+
 def test_a_model_that_nothing_can_serve_is_exported_with_a_warning(x, caplog):
     assert build_signatures({"x": x}, {"c": ClassificationOutput(x)}) == {}
     assert "Export includes no signatures!" in caplog.text

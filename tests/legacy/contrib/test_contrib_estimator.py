@@ -10,6 +10,8 @@ import pytest
 import estimator_bridge as eb
 from estimator_bridge.legacy.contrib import estimator as contrib
 from estimator_bridge.legacy.contrib import predictor
+from estimator_bridge.legacy.contrib.estimator.exporter import StepsExporter
+from estimator_bridge.legacy.library.estimator import write_dict_to_summary
 
 import tensorflow as tf  # isort: skip
 
@@ -231,3 +233,27 @@ def test_replicate_model_fn_says_that_devices_are_not_used(caplog):
     with caplog.at_level("WARNING", logger="absl"):
         contrib.replicate_model_fn(tower_model_fn, devices=["/gpu:0", "/gpu:1"])
     assert "runs the model on one device instead of 2" in caplog.text
+
+
+class Recorder:
+    """An estimator whose exports are only counted."""
+
+    def __init__(self, folder):
+        self.model_dir, self.exports = str(folder), []
+
+    def export_saved_model(self, folder, *arguments, checkpoint_path, **options):
+        self.exports.append(checkpoint_path)
+        return folder
+
+
+def test_steps_of_an_earlier_run_are_not_exported_again(tmp_path, caplog):
+    with tf.Graph().as_default():
+        for step in (1, 2):
+            write_dict_to_summary(str(tmp_path / "eval"), {"loss": 1.0}, step)
+    recorder = Recorder(tmp_path)
+    exporter = StepsExporter([1, 2, 6, 8])
+    with caplog.at_level("WARNING", logger="absl"):
+        for step in (3, 7, 8):
+            exporter.export(recorder, "out", f"ckpt-{step}", {"global_step": step}, False)
+    assert recorder.exports == ["ckpt-7", "ckpt-8"]
+    assert "Performing model export at step 7 instead of 6" in caplog.text
