@@ -15,6 +15,8 @@ __all__ = ["FixedQuantize", "LastValueQuantize", "MovingAvgQuantize"]
 
 v1 = tf.compat.v1
 _MEAN = tf.VariableAggregation.MEAN
+# How each end of a range is assigned to its variable.
+_Assign = dict[str, Callable[[Any, tf.Tensor], Any]]
 # The axes over which each channel's range is taken, by the rank of the inputs.
 _AXES: dict[int, list[int]] = {1: [], 2: [0], 4: [0, 1, 2]}
 
@@ -72,7 +74,7 @@ def LastValueQuantize(
     Raises:
       AssertionError: per_channel, and the inputs have not 1, 2 or 4 dimensions.
     """
-    assign = {
+    assign: _Assign = {
         "min": functools.partial(v1.assign, name="AssignMinLast"),
         "max": functools.partial(v1.assign, name="AssignMaxLast"),
     }
@@ -122,7 +124,7 @@ def MovingAvgQuantize(
     Raises:
       AssertionError: per_channel, and the inputs have not 1, 2 or 4 dimensions.
     """
-    assign = {
+    assign: _Assign = {
         "min": functools.partial(_assign_average, decay=ema_decay, name="AssignMinEma"),
         "max": functools.partial(_assign_average, decay=ema_decay, name="AssignMaxEma"),
     }
@@ -139,7 +141,7 @@ def _quantize(
     collection: str | None,
     name_prefix: str,
     reuse: Any,
-    assign: dict[str, Callable[[Any, tf.Tensor], Any]] | None,
+    assign: _Assign | None,
     num_bits: int,
     narrow_range: bool,
     symmetric: bool,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tensorflow as tf
 
 from estimator_bridge.contrib.quantize.arithmetic import quantize_arithmetic
@@ -91,7 +93,7 @@ class _Layers:
         if late is not None and not self._leads_to(_RELUS, late):
             self._after(late, _joined(scope_of(late.name), "post_activation_bypass_quant"))
 
-    def _after(self, op: tf.Operation, name: str, **options: bool | float) -> None:
+    def _after(self, op: tf.Operation, name: str, **options: Any) -> None:
         self._outputs.quantize_outputs(name, op, self._consumers(op), **options)
         self.done.add(op)
 
