@@ -25,6 +25,7 @@ from estimator_bridge.legacy.contrib.timeseries.prediction_models import (
     FlatPredictionModel,
     LSTMPredictionModel,
 )
+from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
 from estimator_bridge.model import ModeKeys
 
 __all__ = ["ARModel", "AnomalyMixtureARModel", "FlatPredictionModel", "LSTMPredictionModel"]
@@ -332,7 +333,7 @@ class ARModel(TimeSeriesModel):
     def _evaluate(self, features: Mapping[str, Any], known: Any, state: Any) -> ModelOutputs:
         times = features[_TIMES]
         times.shape.assert_has_rank(2)
-        size = times.shape[1]
+        size = static_size(times, 1)
         if size is not None and size < self.window_size:
             raise ValueError(
                 "ARModel requires a window of at least input_window_size + output_window_size to "

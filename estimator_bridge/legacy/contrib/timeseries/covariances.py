@@ -121,7 +121,7 @@ def variable_covariance_matrix(
         initializer=_v1.zeros_initializer(),
     )
     if initial_diagonal_values is not None:
-        raw += tf.linalg.diag(tf.math.log(initial_diagonal_values))
+        raw = raw + tf.linalg.diag(tf.math.log(initial_diagonal_values))
     off_diagonal = _v1.get_variable(
         f"{name}_off_diagonal_scale", dtype=dtype, initializer=tf.constant(-5.0, dtype=dtype)
     )

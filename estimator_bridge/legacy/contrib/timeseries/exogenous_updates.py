@@ -11,6 +11,7 @@ from estimator_bridge.legacy.contrib.timeseries.covariances import (
     transform_to_covariance_matrices,
 )
 from estimator_bridge.legacy.contrib.timeseries.kalman_filter import KalmanFilter
+from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
 
 __all__ = ["added_to_state", "observed_state"]
 
@@ -61,7 +62,7 @@ def added_to_state(vectors: Any, mean: Any, variance: Any) -> tuple[tf.Tensor, t
       The new means and covariances.
     """
     with _scope("exogenous_noise_increasing_mean"):
-        step = fully_connected(vectors, mean.shape[1], activation_fn=None)
+        step = fully_connected(vectors, static_size(mean, 1), activation_fn=None)
     with _scope("exogenous_noise_increasing_covariance"):
-        noise = transform_to_covariance_matrices(vectors, variance.shape[1])
+        noise = transform_to_covariance_matrices(vectors, static_size(variance, 1))
     return mean + step, variance + noise

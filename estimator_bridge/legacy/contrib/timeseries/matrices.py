@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
+
 __all__ = [
     "batch_matrix_pow",
     "batch_times_matrix",
@@ -150,11 +152,13 @@ def batch_times_matrix(
     if adj_x:
         left = tf.transpose(left, [0, 2, 1])
     dynamic = tf.shape(left)
-    sizes = [dynamic[axis] if left.shape[axis] is None else left.shape[axis] for axis in (0, 1)]
+    known = [static_size(left, axis) for axis in (0, 1)]
+    sizes = [dynamic[axis] if size is None else size for axis, size in enumerate(known)]
     axis = 0 if adj_y else 1
-    width = tf.shape(right)[axis] if right.shape[axis] is None else right.shape[axis]
+    width = static_size(right, axis)
     rows = tf.reshape(left, [-1, dynamic[2]])
-    return tf.reshape(tf.matmul(rows, right, adjoint_b=adj_y), [*sizes, width])
+    sizes.append(tf.shape(right)[axis] if width is None else width)
+    return tf.reshape(tf.matmul(rows, right, adjoint_b=adj_y), sizes)
 
 
 def matrix_times_batch(

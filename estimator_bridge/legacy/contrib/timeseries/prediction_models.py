@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.rnn.fused import LSTMBlockFusedCell
+from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
 
 __all__ = ["FlatPredictionModel", "LSTMPredictionModel"]
 
@@ -56,9 +57,9 @@ class FlatPredictionModel(tf.keras.Model):
         Returns:
           "mean" and "covariance", which has only the variances; [batch, output window, features].
         """
-        if input_window_features.shape[1] == 0:
+        if static_size(input_window_features, 1) == 0:
             known = self._output_flatten(output_window_features)
-        elif output_window_features.shape[2] == 0:
+        elif static_size(output_window_features, 2) == 0:
             known = self._input_flatten(input_window_features)
         else:
             parts = [

@@ -13,6 +13,7 @@ from estimator_bridge.legacy.contrib.timeseries.feature_keys import (
     PredictionFeatures,
     TrainEvalFeatures,
 )
+from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
 from estimator_bridge.legacy.contrib.timeseries.window_loop import run_window_loop
 
 __all__ = ["SequentialTimeSeriesModel"]
@@ -222,7 +223,7 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
     ) -> tuple[Any, dict[str, Any]]:
         """Runs a step for each time; see `run_window_loop`."""
         times = tf.convert_to_tensor(times, tf.int64)
-        size, limit = times.shape[1], self._static_unrolling_window_size_threshold
+        size, limit = static_size(times, 1), self._static_unrolling_window_size_threshold
         unroll = limit is not None and size is not None and size <= limit
         self._window_initializer(times, state)
 

@@ -29,6 +29,7 @@ from estimator_bridge.legacy.contrib.timeseries.state_space_draws import (
     draw_parameters,
     draw_series,
 )
+from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
 from estimator_bridge.model import ModeKeys
 
 __all__ = ["StateSpaceModel"]
@@ -221,7 +222,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         mean, variance, before = state
         vectors = current_exogenous_regressors
         if self._configuration.exogenous_noise_decreases:
-            size = self._tensor(self.get_state_transition()).shape[0]
+            size = static_size(self._tensor(self.get_state_transition()), 0)
             mean, variance = observed_state(self._kalman_filter, vectors, mean, variance, size)
         if self._configuration.exogenous_noise_increases:
             mean, variance = added_to_state(vectors, mean, variance)
@@ -295,7 +296,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
     def get_prior_covariance(self) -> tf.Tensor:
         """Returns the covariance of the state before the series, [states, states]."""
         with _v1.variable_scope(self._variable_scope):
-            size = tf.convert_to_tensor(self.get_state_transition()).shape[0]
+            size = static_size(tf.convert_to_tensor(self.get_state_transition()), 0)
             if not self._configuration.trainable_start_state:
                 return tf.eye(size, dtype=self.dtype)
             variance = variable_covariance_matrix(size, "prior_state_var", dtype=self.dtype)
@@ -313,7 +314,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         with _v1.variable_scope(self._variable_scope):
             return _v1.get_variable(
                 name="prior_state_mean",
-                shape=[self._tensor(self.get_state_transition()).shape[0]],
+                shape=[static_size(self._tensor(self.get_state_transition()), 0)],
                 dtype=self.dtype,
                 trainable=self._configuration.trainable_start_state,
             )
@@ -322,7 +323,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         self, minimum_initial_variance: float = 1e-5
     ) -> tf.Tensor:
         """Returns the covariance of the states' noise, [noises, noises]."""
-        size = self._tensor(self.get_noise_transform()).shape[1]
+        size = static_size(self._tensor(self.get_noise_transform()), 1)
         scale: Any = 0.0
         if self._input_statistics is not None:
             count = tf.cast(self._input_statistics.total_observation_count, self.dtype)

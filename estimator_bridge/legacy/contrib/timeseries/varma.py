@@ -12,6 +12,7 @@ from estimator_bridge.legacy.contrib.timeseries.state_space_configuration import
     DEFAULTS,
     StateSpaceModelConfiguration,
 )
+from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
 
 __all__ = ["VARMA"]
 
@@ -101,7 +102,7 @@ class VARMA(StateSpaceModel):
             variance = tf.reduce_mean(self._start_variance())
             scale = tf.math.log(tf.maximum(variance, minimum_initial_variance))
         return variable_covariance_matrix(
-            self._tensor(self.get_noise_transform()).shape[1],
+            static_size(self._tensor(self.get_noise_transform()), 1),
             "state_transition_noise",
             dtype=self.dtype,
             initial_overall_scale_log=scale,

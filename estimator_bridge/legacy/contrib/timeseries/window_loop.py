@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
+
 __all__ = ["run_window_loop"]
 
 _v1 = tf.compat.v1
@@ -85,7 +87,7 @@ def run_window_loop(
         [collector(dtype) for _ in outputs],
     )
     if unroll:
-        for number in range(times.shape[1]):
+        for number in range(static_size(times, 1)):
             start = advance(tf.constant(number, tf.int32), *start[1:], reuse=number > 0)
     else:
         start = _v1.while_loop(lambda position, *_: tf.less(position, size), advance, list(start))
