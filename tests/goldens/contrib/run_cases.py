@@ -76,6 +76,7 @@ TABLES = (
     "solvers",
     "states_and_mixtures",
     "tag_models",
+    "timeseries",
     "training",
 )
 

@@ -86,7 +86,7 @@ def canonicalize_times_or_steps_from_output(
         raise ValueError("One of `steps` and `times` must be specified. Got neither.")
     before = previous_model_output[FilteringResults.TIMES]
     if times is None:
-        return before[:, -1:] + 1 + np.arange(steps)[None, ...]
+        return before[:, -1:] + 1 + np.arange(int(steps or 0))[None, ...]
     wanted = np.array(times)
     if wanted.ndim != 2:
         wanted = wanted[None, ...]

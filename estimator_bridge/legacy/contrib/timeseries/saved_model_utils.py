@@ -49,7 +49,8 @@ def predict_continuation(
         times=times, steps=steps, previous_model_output=continue_from
     )
     features = {PredictionFeatures.TIMES: wanted, **(exogenous_features or {})}
-    made = _run(session, signatures, SavedModelLabels.PREDICT, features, _state(continue_from))
+    signature = signatures.signature_def[SavedModelLabels.PREDICT]
+    made = _run(session, signature, features, _state(continue_from))
     made[PredictionResults.TIMES] = features[PredictionFeatures.TIMES]
     return made
 
@@ -96,8 +97,9 @@ def filter_continuation(
 def _filter(
     session: Any, signatures: Any, name: str, features: Mapping[str, Any], state: Mapping[str, Any]
 ) -> dict[str, Any]:
+    signature = signatures.signature_def[name]
     arrays = with_all_dimensions(features, require_single_batch=False)
-    made = _run(session, signatures, name, arrays, state)
+    made = _run(session, signature, arrays, state)
     made[FilteringResults.TIMES] = arrays[FilteringFeatures.TIMES]
     return made
 
@@ -110,9 +112,8 @@ def _state(output: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _run(
-    session: Any, signatures: Any, name: str, features: Mapping[str, Any], state: Mapping[str, Any]
+    session: Any, signature: Any, features: Mapping[str, Any], state: Mapping[str, Any]
 ) -> dict[str, Any]:
-    signature = signatures.signature_def[name]
     inputs = {key: value.name for key, value in signature.inputs.items()}
     outputs = {key: value.name for key, value in signature.outputs.items()}
     # The state may come with its own times, which those of the features replace.

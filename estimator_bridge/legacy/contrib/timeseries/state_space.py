@@ -216,17 +216,36 @@ class StateSpaceModel(SequentialTimeSeriesModel):
             outputs=predictions,
         )
 
+    def _exogenous_noise_decreasing(
+        self, current_times: Any, exogenous_values: Any, state: Any
+    ) -> Any:
+        """Updates a state as if vectors [batch, n] were observations of it."""
+        del current_times
+        mean, variance, before = state
+        size = static_size(self._tensor(self.get_state_transition()), 0)
+        kalman_filter = self._kalman_filter
+        return *observed_state(kalman_filter, exogenous_values, mean, variance, size), before
+
+    def _exogenous_noise_increasing(
+        self, current_times: Any, exogenous_values: Any, state: Any
+    ) -> Any:
+        """Adds to a state what dense layers make of vectors [batch, n]."""
+        del current_times
+        mean, variance, before = state
+        return *added_to_state(exogenous_values, mean, variance), before
+
     def _exogenous_input_step(
         self, current_times: Any, current_exogenous_regressors: Any, state: Any
     ) -> Any:
-        mean, variance, before = state
-        vectors = current_exogenous_regressors
         if self._configuration.exogenous_noise_decreases:
-            size = static_size(self._tensor(self.get_state_transition()), 0)
-            mean, variance = observed_state(self._kalman_filter, vectors, mean, variance, size)
+            state = self._exogenous_noise_decreasing(
+                current_times, current_exogenous_regressors, state
+            )
         if self._configuration.exogenous_noise_increases:
-            mean, variance = added_to_state(vectors, mean, variance)
-        return mean, variance, before
+            state = self._exogenous_noise_increasing(
+                current_times, current_exogenous_regressors, state
+            )
+        return state
 
     def _scale_back_predictions(self, predictions: dict[str, Any]) -> dict[str, Any]:
         predictions["mean"] = self._scale_back_data(predictions["mean"])

@@ -9,7 +9,7 @@ import tensorflow as tf
 __all__ = ["static_size"]
 
 
-def static_size(tensor: Any, axis: int) -> int | None:
+def static_size(tensor: Any, axis: int) -> Any:
     """Returns the size of a dimension; None if it is unknown.
 
     TensorFlow 1's shapes have Dimension objects, today's have numbers.

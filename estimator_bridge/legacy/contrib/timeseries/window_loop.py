@@ -88,7 +88,9 @@ def run_window_loop(
     )
     if unroll:
         for number in range(static_size(times, 1)):
-            start = advance(tf.constant(number, tf.int32), *start[1:], reuse=number > 0)
+            _, state, states, collected = start
+            position = tf.constant(number, tf.int32)
+            start = advance(position, state, states, collected, reuse=number > 0)
     else:
         start = _v1.while_loop(lambda position, *_: tf.less(position, size), advance, list(start))
     _, _, states, collected = start
