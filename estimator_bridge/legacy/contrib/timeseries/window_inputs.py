@@ -59,8 +59,8 @@ class RandomWindowInputFn(TimeSeriesInputFn):
       batch_size: the number of windows of a batch.
       queue_capacity_multiplier: how many batches each queue may hold.
       shuffle_min_after_dequeue_multiplier: how many batches stay in the queue that shuffles.
-      discard_out_of_order: whether to drop windows whose times decrease, as where a file ends;
-        otherwise their records are sorted.
+      discard_out_of_order: whether to drop windows whose times decrease, as where a file ends.
+        False gives what it gave in TensorFlow 1: windows with a dimension more, of no use.
       discard_consecutive_batches_limit: how many batches without a usable window may follow one
         another before the input ends with an OutOfRangeError.
       jitter: whether to skip a record between windows now and then, so that the windows' borders
@@ -103,7 +103,7 @@ class RandomWindowInputFn(TimeSeriesInputFn):
         if self._discard_out_of_order:
             keep = self._limited(_increasing(windows[TrainEvalFeatures.TIMES]))
         else:
-            windows, keep = _sorted(windows), True
+            windows, keep = _by_rank_of_times(windows), True
         shuffled = _v1.train.maybe_shuffle_batch(
             windows,
             batch_size=self._batch_size,
@@ -165,7 +165,7 @@ def _increasing(times: tf.Tensor) -> tf.Tensor:
     return tf.reduce_all(times[:, 1:] >= times[:, :-1], axis=1)
 
 
-def _sorted(windows: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+def _by_rank_of_times(windows: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
     times = windows[TrainEvalFeatures.TIMES]
     _, falling = tf.nn.top_k(times, k=tf.shape(times)[-1], sorted=True)
     indices = tf.reverse(falling, axis=[0])
