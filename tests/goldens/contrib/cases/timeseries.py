@@ -243,23 +243,30 @@ def _models():
     }
 
 
+_DRAWN = ("kernel", "prior_state_mean", "bias", "weights")
+
+
+def _fixed(name, value):
+    """A fixed number for a variable, whatever was drawn for it at first."""
+    if value.dtype.kind != "f" or name.startswith("input_stat") or "_power" in name:
+        return value
+    if name.endswith(("Adam", "Adam_1", "Adagrad")):
+        return np.full_like(value, 0.1 if name.endswith("Adagrad") else 0.0)
+    random = np.random.RandomState(zlib.crc32(name.encode()) % 2**31)
+    base = 0.0 if name.endswith(_DRAWN) else np.round(value)
+    return (base + 0.2 * random.normal(size=value.shape)).astype(value.dtype)
+
+
 def _start(folder, first):
-    """Writes a checkpoint of a model with fixed numbers, for one with those of a first step."""
+    """Writes a checkpoint of a model with fixed numbers, for one that was trained for a step."""
     with tf.Graph().as_default(), tf.Session() as session:
         made = []
         for name, _ in tf.train.list_variables(first):
-            value = tf.train.load_variable(first, name)
-            is_slot = name.endswith(("Adam", "Adam_1", "Adagrad")) or "_power" in name
-            if value.dtype.kind == "f" and not is_slot and not name.startswith("input_stat"):
-                random = np.random.RandomState(zlib.crc32(name.encode()) % 2**31)
-                value = value + 0.1 * random.normal(size=value.shape)
-            made.append(
-                tf.Variable(value.astype(tf.train.load_variable(first, name).dtype), name=name)
-            )
+            value = np.asarray(tf.train.load_variable(first, name))
+            made.append(tf.Variable(np.asarray(_fixed(name, value), value.dtype), name=name))
         session.run(tf.global_variables_initializer())
-        tf.train.Saver(made).save(
-            session, os.path.join(folder, "model.ckpt-1"), write_meta_graph=False
-        )
+        path = os.path.join(folder, "model.ckpt-1")
+        tf.train.Saver(made).save(session, path, write_meta_graph=False)
 
 
 def _estimated(make, has_known=False, features=1, window=12, steps=4):
