@@ -495,6 +495,9 @@ def _exports():
         saved + "predict_continuation: neither": lambda: utils.predict_continuation(
             _evaluation(), None, None
         ),
+        saved + "filter_continuation: no model": lambda: utils.filter_continuation(
+            _evaluation(), None, None, _series()
+        ),
         saved + "cold_start_filter: no values": lambda: utils.cold_start_filter(
             None, None, {"times": [1]}
         ),
