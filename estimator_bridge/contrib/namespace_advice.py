@@ -72,7 +72,6 @@ _ADVICE = {
         "tensor_forest": _FORESTS,
         "tensorrt": "Use tf.experimental.tensorrt.",
         "text": "Use tf.keras.preprocessing.sequence.skipgrams.",
-        "timeseries": "Write the model as a model_fn for Estimator.",
         "xla": "Use tf.contrib.compiler, or tf.function(jit_compile=True).",
     }.items()
 }

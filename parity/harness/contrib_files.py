@@ -62,6 +62,7 @@ NAMESPACES = (
     "sparsemax",
     "stateless",
     "summary",
+    "timeseries",
     "training",
 )
 
@@ -123,6 +124,12 @@ SUPPORT = (
     "rnn.python.kernel_tests.benchmarking",
     "slim.python.slim.data.test_utils",
     "summary.summary_test_util",
+    "timeseries.examples.known_anomaly",
+    "timeseries.examples.lstm",
+    "timeseries.examples.multivariate",
+    "timeseries.examples.predict",
+    "timeseries.python.timeseries.state_space_models.test_utils",
+    "timeseries.python.timeseries.test_utils",
 )
 
 

@@ -22,9 +22,9 @@ _DATA = "learn/python/learn/datasets/data"
 def with_todays_spellings(source: str, path: str) -> ast.Module:
     """Parses a test file; its calls that NumPy 2 refuses or computes otherwise are replaced.
 
-    NumPy 2 has no ``tostring()`` and no ``np.lib.pad``, and ``int()`` takes no array of one element
-    any more. A scalar that ``np.sqrt()`` returned had no say in the type of an array's product; now
-    it makes that float64.
+    NumPy 2 has no ``tostring()``, no ``np.lib.pad`` and no ``newshape`` of ``np.reshape``, and
+    ``int()`` takes no array of one element any more. A scalar that ``np.sqrt()`` returned had no
+    say in the type of an array's product; now it makes that float64.
     """
     return ast.fix_missing_locations(_Spellings().visit(ast.parse(source, path)))
 
@@ -35,6 +35,9 @@ class _Spellings(ast.NodeTransformer):
         called = node.func
         if isinstance(called, ast.Attribute) and called.attr == "tostring" and not node.args:
             called.attr = "tobytes"
+        elif ast.unparse(called) in ("np.reshape", "numpy.reshape"):
+            for keyword in node.keywords:
+                keyword.arg = {"newshape": "shape"}.get(keyword.arg or "", keyword.arg)
         elif ast.unparse(called) == "np.lib.pad":
             node.func = ast.parse("np.pad", mode="eval").body
         elif ast.unparse(called) == "np.sqrt":

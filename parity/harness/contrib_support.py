@@ -31,7 +31,9 @@ class _Finder(importlib.abc.MetaPathFinder):
         below = fullname[len(_TOP) :]
         if fullname.startswith(_TOP) and below in SUPPORT:
             source = os.path.join(self._folder, *below.split(".")) + ".py"
-            return importlib.util.spec_from_file_location(fullname, source)
+            return importlib.util.spec_from_file_location(
+                fullname, source, loader=_Program(fullname, source)
+            )
         is_package = any(module.startswith(below + ".") for module in SUPPORT) and "." in below
         if is_package and below not in _packages_of_the_library():
             return importlib.machinery.ModuleSpec(fullname, _Package(), is_package=True)
@@ -45,6 +47,15 @@ def _packages_of_the_library() -> frozenset[str]:
     except ImportError:  # under TensorFlow 1.15.5
         return frozenset()
     return frozenset(DEEP_PACKAGES)
+
+
+class _Program(importlib.machinery.SourceFileLoader):
+    """Loads a module by ``exec``, which this library replaces: "tensorflow" is TensorFlow 1."""
+
+    def exec_module(self, module: Any) -> None:
+        """Runs the module."""
+        code = compile(self.get_data(self.path), self.path, "exec", dont_inherit=True)
+        exec(code, vars(module))
 
 
 class _Package(importlib.abc.Loader):

@@ -39,6 +39,7 @@ REASONS = {
 # The start of a table's name, by the group of tables that it is in; "" is that of all others.
 _STARTS = {"learn": ("learn", "estimators", "factorization"), "rnn": ("rnn",)}
 _STARTS["seq2seq"] = ("seq2seq", "legacy_seq2seq")
+_STARTS["timeseries"] = ("timeseries",)
 
 
 class Group:

@@ -54,7 +54,7 @@ def test_a_name_of_the_tables_is_not_missing():
 
 def test_each_namespace_of_tf1_is_read():
     recorded = {name.partition(".")[0] for name in json.loads(contrib_missing.PATH.read_text())}
-    assert {"bigtable", "timeseries"} <= {*MISSING, *Namespaces()}
+    assert {"bigtable", "tensor_forest"} <= {*MISSING, *Namespaces()}
     without_names = OF_TF1 - recorded
     here = {name for name in without_names if name in NAMESPACES}
     assert without_names - here <= set(Namespaces()), "1.15.5 does not load it, and has no advice"

@@ -203,13 +203,13 @@ def test_contrib_can_be_imported():
         import tensorflow as tf
         print(contrib.__name__, hasattr(tf, "contrib"))
         try:
-            from tensorflow.contrib import timeseries
+            from tensorflow.contrib import specs
         except ImportError as error:
             print(error)
         """
     )
     assert told[0] == "tensorflow.contrib False"
-    assert told[1].startswith("tf.contrib.timeseries is not supported. Write the model")
+    assert told[1].startswith("tf.contrib.specs is not supported. Write the layers")
 
 
 def test_the_resolver_of_tensorflows_namespaces():

@@ -44,7 +44,7 @@ def test_the_table_is_current():
         ("tf1.contrib.layers.conv2d", Fate.MOVED, "contrib.layers.conv2d"),
         ("tf1.contrib.framework.nest.map_structure", Fate.MOVED, "tf.nest.map_structure"),
         ("tf1.contrib.opt.ShampooWOptimizer", Fate.MISSING, ""),
-        ("tf1.contrib.timeseries.ARModel", Fate.MISSING, ""),
+        ("tf1.contrib.specs.eval_net", Fate.MISSING, ""),
         ("tf1.tpu.rewrite", Fate.MOVED, "eb.tpu.rewrite"),
         ("tf1.data.experimental.StatsAggregator", Fate.MISSING, ""),
         ("tensorflow.python.framework.ops", Fate.SAME, ""),

@@ -190,6 +190,23 @@ NAMES: dict[str, dict[str, str]] = {
     "predictor": {
         "predictor": "Predictor from_contrib_estimator from_estimator from_saved_model",
     },
+    "timeseries": {
+        "timeseries": "saved_model_utils",
+        "timeseries.ar_model": "ARModel",
+        "timeseries.continuation": "predict_continuation_input_fn",
+        "timeseries.feature_keys": "FilteringResults TrainEvalFeatures",
+        "timeseries.file_readers": "CSVReader",
+        "timeseries.head": "OneShotPredictionHead",
+        "timeseries.readers": "NumpyReader",
+        "timeseries.regressors": "ARRegressor TimeSeriesRegressor",
+        "timeseries.state_space_regressors": "StructuralEnsembleRegressor",
+        "timeseries.window_inputs": "RandomWindowInputFn WholeDatasetInputFn",
+    },
+    "timeseries.saved_model_utils": {
+        "timeseries.saved_model_utils": """
+            cold_start_filter filter_continuation predict_continuation
+        """,
+    },
     "tpu": {
         "estimator_bridge.keras.tpu_strategy": "TPUDistributionStrategy",
         "estimator_bridge.tensorflow_private:tpu_training_loop": "repeat while_loop",

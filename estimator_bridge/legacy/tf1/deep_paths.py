@@ -147,6 +147,14 @@ _MODULES = {
     "tensorboard.plugins.projector": "projector_config_pb2",
     "testing.python.framework": "fake_summary_writer util_test",
     "text.python.ops": "skip_gram_ops",
+    "timeseries.python.timeseries": """
+        ar_model estimators feature_keys head input_pipeline math_utils model model_utils
+        saved_model_utils state_management
+    """,
+    "timeseries.python.timeseries.state_space_models": """
+        filtering_postprocessor kalman_filter level_trend periodic state_space_model
+        structural_ensemble varma
+    """,
     "tpu.python.ops": "tpu_ops",
     "tpu.python.tpu": """
         _tpu_estimator_embedding async_checkpoint bfloat16 datasets device_assignment

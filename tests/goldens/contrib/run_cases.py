@@ -96,6 +96,7 @@ TABLES = (
     "solvers",
     "states_and_mixtures",
     "tag_models",
+    "timeseries",
     "training",
 )
 
