@@ -19,7 +19,10 @@ from goldens.contrib.observe import Case, observe, signature
 __all__ = ["TABLES", "cases_of", "run"]
 
 # Where 1.15.5 has names of cases that are not in their namespace.
-ELSEWHERE = {"layers.utils": "tensorflow.contrib.layers.python.layers.utils"}
+ELSEWHERE = {
+    "cudnn_rnn.ops": "tensorflow.contrib.cudnn_rnn.python.ops.cudnn_rnn_ops",
+    "layers.utils": "tensorflow.contrib.layers.python.layers.utils",
+}
 PLACES = {
     "layers.adaptive_clipping_fn": "slim.adaptive_clipping_fn",
     "learn.ByteProcessor": "learn.preprocessing.ByteProcessor",
@@ -38,6 +41,7 @@ TABLES = (
     "absent",
     "checkpoint",
     "clustering",
+    "cudnn_rnn",
     "data",
     "distributions",
     "eager",
