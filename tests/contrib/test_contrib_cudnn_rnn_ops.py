@@ -122,7 +122,7 @@ def test_the_batch_may_be_first(mode, lengths):
         return plain, swapped
 
     for plain, swapped in zip(*Run(build, array(*SHAPE)).result):
-        np.testing.assert_allclose(swapped, plain.transpose(1, 0, 2), atol=1e-6)
+        np.testing.assert_allclose(swapped, plain.transpose(1, 0, 2), atol=1e-4)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -296,6 +296,29 @@ def test_a_program_may_ask_for_sizes_in_a_session():
         session.run(v1.global_variables_initializer())
         assert session.run(outputs).shape == (5, 2, UNITS)
         assert session.run(state).shape == (1, 2, UNITS)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_sizes_of_inputs_need_not_be_known(mode):
+    """1.15's own test: the parameters say which size the inputs have."""
+    values = of_cells(mode, 2, UNITS, SHAPE[2], "bidirectional")
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None, None, None])
+        params = converter(mode, 2, UNITS, SHAPE[2], "bidirectional").tf_canonical_to_opaque(values)
+        states = [tf.zeros([4, 2, UNITS])] * (2 if mode == "lstm" else 1)
+        function = getattr(
+            ops, {"lstm": "cudnn_lstm", "gru": "cudnn_gru"}.get(mode, f"cudnn_{mode}")
+        )
+        found = function(x, *states, params, False, direction="bidirectional")
+        network = getattr(ops, MODES[mode][0])(2, UNITS, SHAPE[2], direction="bidirectional")
+        free = [v1.placeholder_with_default(each, [None] * 3) for each in states]
+        again = network(x, *free, params)
+        assert found[1].shape.as_list() == [4, 2, UNITS]
+        pair = session.run([found, again], {x: array(*SHAPE)})
+        with pytest.raises(ValueError, match="must be known"):
+            function(x, *free, params, False)
+    for got, expected in zip(*pair):
+        np.testing.assert_allclose(got, expected, atol=1e-4)
 
 
 def test_it_runs_in_eager_mode_and_in_half_precision():

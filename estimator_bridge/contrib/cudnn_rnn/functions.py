@@ -28,6 +28,7 @@ __all__ = [
     "cudnn_rnn_no_input_c",
     "cudnn_rnn_relu",
     "cudnn_rnn_tanh",
+    "run_layout",
 ]
 
 
@@ -79,6 +80,29 @@ def cudnn_rnn(
     check_rnn_mode(rnn_mode)
     check_direction(direction)
     check_input_mode(input_mode)
+    layout = _layout(
+        inputs, input_h, input_c, params, rnn_mode, input_mode, direction, num_proj, time_major
+    )  # fmt: skip
+    return run_layout(
+        layout, inputs, input_h, input_c, params, is_training, sequence_lengths, time_major,
+        dropout, seed, name,
+    )  # fmt: skip
+
+
+def run_layout(
+    layout: Layout,
+    inputs: Any,
+    input_h: Any,
+    input_c: Any,
+    params: Any,
+    is_training: bool,
+    sequence_lengths: Any = None,
+    time_major: bool = True,
+    dropout: float = 0.0,
+    seed: int | None = 0,
+    name: str | None = None,
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Runs a network of which all sizes are known; see ``cudnn_rnn``."""
     if not isinstance(is_training, bool):
         raise TypeError(
             f"Expected bool for argument 'is_training' not {is_training!r}. To choose while the "
@@ -92,11 +116,18 @@ def cudnn_rnn(
     with tf.name_scope(name or "CudnnRNN"):
         values = _of_rank_3("input", inputs, None)
         state = [_of_rank_3("input_h", input_h, values.dtype)]
-        if rnn_mode == CUDNN_LSTM:
+        if layout.rnn_mode == CUDNN_LSTM:
             state.append(_of_rank_3("input_c", input_c, values.dtype))
         if not time_major:
             values, *state = (tf.transpose(each, [1, 0, 2]) for each in (values, *state))
-        layout = _layout(values, state, rnn_mode, input_mode, direction, num_proj)
+        sizes = (each.shape.with_rank(3).as_list()[1] for each in (values, *state))
+        batch = next((each for each in sizes if each is not None), None)
+        values = _sized("input", values, [None, batch, layout.input_size])
+        cells = layout.num_layers * layout.num_dirs
+        state = [
+            _sized("A state", each, [cells, batch, size])
+            for each, size in zip(state, (layout.output_size, layout.num_units))
+        ]
         outputs, final = run_network(
             layout, params, values, tuple(state), sequence_lengths,
             dropout if is_training else 0.0, seed,
@@ -244,31 +275,49 @@ def _of_rank_3(name: str, value: Any, dtype: Any) -> tf.Tensor:
     return tensor
 
 
+def _sized(name: str, tensor: tf.Tensor, shape: list[int | None]) -> tf.Tensor:
+    """Returns a tensor of a known shape."""
+    if not tensor.shape.is_compatible_with(shape):
+        raise ValueError(
+            f"{name} has the shape {tensor.shape}, with the batch second; expected: {shape}."
+        )
+    return tf.ensure_shape(tensor, shape)
+
+
 def _layout(
-    values: tf.Tensor,
-    state: list[tf.Tensor],
+    inputs: Any,
+    input_h: Any,
+    input_c: Any,
+    params: Any,
     rnn_mode: str,
     input_mode: str,
     direction: str,
     num_proj: int | None,
+    time_major: bool,
 ) -> Layout:
-    """Returns the network that the sizes of inputs and states, time first, describe."""
-    cells, units, size = state[0].shape[0], state[-1].shape[-1], values.shape[-1]
+    """Returns the network that the sizes of inputs, states and parameters describe."""
+    values, states, memory = (
+        _of_rank_3(name, each, None).shape.with_rank(3).as_list()
+        for name, each in (
+            ("input", inputs),
+            ("input_h", input_h),
+            ("input_c", input_c if rnn_mode == CUDNN_LSTM else input_h),
+        )
+    )
+    cells, units, size = states[0 if time_major else 1], memory[2], values[2]
+    num_dirs = directions(direction)
+    if None not in (cells, units) and cells % num_dirs:
+        raise ValueError(f"{cells} states do not divide into {num_dirs} directions.")
+    count = tf.convert_to_tensor(params).shape.num_elements()
+    if None not in (cells, units, count) and size is None:
+        # Of the parameters, only the first layer's matrices depend on the size.
+        smallest = Layout(rnn_mode, cells // num_dirs, units, 0, direction=direction,
+                          num_proj=num_proj)  # fmt: skip
+        size = (count - smallest.size) // (num_dirs * smallest.gates * units)
     if None in (cells, units, size):
         raise ValueError(
             "The sizes of the inputs and of the states, and the number of layers, must be known: "
-            f"input has the shape {values.shape}, the states {[each.shape for each in state]}. "
-            "Set them with set_shape()."
+            f"input has the shape {values}, the states have {states} and {memory}. Set them with "
+            "set_shape()."
         )
-    num_dirs = directions(direction)
-    if cells % num_dirs:
-        raise ValueError(f"{cells} states do not divide into {num_dirs} directions.")
-    layout = Layout(rnn_mode, cells // num_dirs, units, size, input_mode, direction, num_proj)
-    sizes = (layout.output_size, layout.num_units)
-    for part, expected in zip(state, sizes):
-        if not part.shape.is_compatible_with([cells, values.shape[1], expected]):
-            raise ValueError(
-                f"A state has the shape {part.shape}, with time_major; expected: "
-                f"{[cells, values.shape[1], expected]}."
-            )
-    return layout
+    return Layout(rnn_mode, cells // num_dirs, units, size, input_mode, direction, num_proj)

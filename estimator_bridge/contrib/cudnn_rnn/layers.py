@@ -64,7 +64,7 @@ class _CudnnRNN(LayerWithSaveable):
         shape = tf.TensorShape(input_shape)
         if shape.rank != 3:
             raise ValueError(f"Expecting input_shape with 3 dims, got {shape.rank}")
-        size = shape[-1]
+        size = shape.as_list()[-1]
         if size is None:
             raise ValueError(
                 "The last dimension of the inputs to `CudnnRNN` should be defined. Found `None`."

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.cudnn_rnn.functions import cudnn_rnn, cudnn_rnn_no_input_c
+from estimator_bridge.contrib.cudnn_rnn.functions import run_layout
 from estimator_bridge.contrib.cudnn_rnn.modes import (
     CUDNN_GRU,
     CUDNN_GRU_PARAMS_PER_LAYER,
@@ -22,6 +22,7 @@ from estimator_bridge.contrib.cudnn_rnn.modes import (
     CUDNN_RNN_UNIDIRECTION,
 )
 from estimator_bridge.contrib.cudnn_rnn.opaque_params import (
+    Layout,
     cudnn_rnn_canonical_to_opaque_params,
     cudnn_rnn_opaque_params_size,
     cudnn_rnn_opaque_params_to_canonical,
@@ -121,9 +122,22 @@ class _Network:
             weights=weights, biases=biases, **self._described
         )
 
-    def _settings(self) -> dict[str, Any]:
-        names = ("input_mode", "direction", "dropout", "seed")
-        return {name: self._described[name] for name in names}
+    def _run(
+        self,
+        inputs: Any,
+        input_h: Any,
+        input_c: Any,
+        params: Any,
+        lengths: Any,
+        time_major: bool,
+        is_training: bool,
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        given = dict(self._described)
+        dropout, seed = given.pop("dropout"), given.pop("seed")
+        return run_layout(
+            Layout(**given), inputs, input_h, input_c, params, is_training, lengths, time_major,
+            dropout, seed,
+        )  # fmt: skip
 
 
 class CudnnLSTM(_Network):
@@ -175,10 +189,9 @@ class CudnnLSTM(_Network):
         Returns:
           The outputs, the final outputs and the final states of the cells.
         """
-        return cudnn_rnn(
-            input_data, input_h, input_c, params, is_training, self.rnn_mode, sequence_lengths,
-            time_major, num_proj=self.num_proj, **self._settings(),
-        )  # fmt: skip
+        return self._run(
+            input_data, input_h, input_c, params, sequence_lengths, time_major, is_training
+        )
 
 
 class _NetworkNoInputC(_Network):
@@ -232,10 +245,10 @@ class _NetworkNoInputC(_Network):
         Returns:
           The outputs and the final outputs.
         """
-        return cudnn_rnn_no_input_c(
-            input_data, input_h, params, is_training, self.rnn_mode, sequence_lengths, time_major,
-            **self._settings(),
-        )  # fmt: skip
+        outputs, output_h, _ = self._run(
+            input_data, input_h, None, params, sequence_lengths, time_major, is_training
+        )
+        return outputs, output_h
 
 
 class CudnnGRU(_NetworkNoInputC):

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.cudnn_rnn.functions import cudnn_rnn
+from estimator_bridge.contrib.cudnn_rnn.functions import run_layout
 from estimator_bridge.contrib.cudnn_rnn.layer_settings import LayerWithSettings
 from estimator_bridge.contrib.cudnn_rnn.modes import (
     CUDNN_GRU,
@@ -104,18 +104,8 @@ class LayerWithSaveable(LayerWithSettings):
             cells = self.num_layers * self.num_dirs
             shape = [cells, batch, self.num_units] if time_major else [batch, cells, self.num_units]
             state = [tf.zeros(shape, inputs.dtype)] * len(self.state_shape(batch))
-        outputs, *final = cudnn_rnn(
-            inputs,
-            state[0],
-            state[-1],
-            self.kernel,
-            bool(training),
-            self._rnn_mode,
-            sequence_lengths=lengths,
-            time_major=time_major,
-            input_mode=self._input_mode,
-            direction=self._direction,
-            dropout=self._dropout,
-            seed=self._seed,
-        )
+        outputs, *final = run_layout(
+            self._layout(), inputs, state[0], state[-1], self.kernel, bool(training), lengths,
+            time_major, self._dropout, self._seed,
+        )  # fmt: skip
         return outputs, tuple(final[: len(state)])
