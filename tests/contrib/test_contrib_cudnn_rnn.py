@@ -117,6 +117,17 @@ def test_states_have_the_batch_first_if_inputs_have():
         np.testing.assert_allclose(got, expected.transpose(1, 0, 2), atol=1e-6)
 
 
+def test_a_built_layer_knows_the_size_of_its_inputs():
+    def build(x):
+        layer = cudnn_rnn.CudnnRNNTanh(1, 4)
+        layer.build([None, None, 4])
+        unknown = v1.placeholder_with_default(x, [None, None, None])
+        return layer(x)[0], layer(unknown)[0]
+
+    known, unknown = Run(build, X).result
+    np.testing.assert_allclose(unknown, known)
+
+
 def test_values_between_layers_are_dropped_in_training():
     def build(x):
         layer = cudnn_rnn.CudnnRNNTanh(2, 6, dropout=1 - 1e-6, seed=1)

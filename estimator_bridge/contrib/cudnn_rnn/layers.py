@@ -114,6 +114,8 @@ class _CudnnRNN(LayerWithSaveable):
                     "outputs, and for an LSTM the states of the cells."
                 )
         values = tf.convert_to_tensor(inputs, self._plain_dtype)
+        # In a loop, the size that the layer was built for may be unknown.
+        values = tf.ensure_shape(values, [None, None, self.input_size])
         if not self._saves_variables():
             return self._run_opaque(values, initial_state, sequence_lengths, time_major, training)
         if time_major:

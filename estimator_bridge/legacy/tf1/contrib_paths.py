@@ -26,7 +26,7 @@ __all__ = ["ROOT", "find_contrib"]
 
 ROOT = "tensorflow.contrib"
 # Files that the package replaced by their function of the same name.
-_FUNCTIONS = {"framework.python.framework.experimental", "framework.python.ops.arg_scope"}
+_FUNCTIONS = {"framework.python.ops.arg_scope"}
 
 
 def find_contrib() -> None:
