@@ -45,6 +45,7 @@ v1 = tf.compat.v1
 class _CudnnRNN(LayerWithSaveable):
     """A stack of recurrent layers; its arguments are those of ``LayerWithSettings``."""
 
+    built: bool
     _num_params_per_layer = 0
 
     def build(self, input_shape: Any) -> None:
