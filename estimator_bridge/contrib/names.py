@@ -86,7 +86,14 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "cudnn_rnn": {
         "cudnn_rnn.cells": "CudnnCompatibleGRUCell CudnnCompatibleLSTMCell",
+        "cudnn_rnn.format_converters": """
+            CudnnParamsFormatConverterGRU CudnnParamsFormatConverterLSTM
+            CudnnParamsFormatConverterRelu CudnnParamsFormatConverterTanh
+        """,
         "cudnn_rnn.layers": "CudnnGRU CudnnLSTM CudnnRNNRelu CudnnRNNTanh",
+        "cudnn_rnn.saveables": """
+            CudnnGRUSaveable CudnnLSTMSaveable CudnnRNNReluSaveable CudnnRNNTanhSaveable
+        """,
     },
     "data": {
         "data.batching": """

@@ -22,10 +22,6 @@ _LOOP = (
     "Estimator: tf.group(ops.generator_train_op, ops.discriminator_train_op, "
     "ops.global_step_inc_op)."
 )
-_OPAQUE = (
-    "is not needed: the layers of tf.contrib.cudnn_rnn store their weights in the format of "
-    "checkpoints. Leave it out."
-)
 _SCATTERED = (
     "is not supported. Use tf.contrib.layers.scattered_embedding_column in "
     "input_from_feature_columns."
@@ -78,13 +74,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     },
     "compiler.xla": {
         "is not supported. Use tf.function(jit_compile=True) in model_fn.": "estimator_model_fn",
-    },
-    "cudnn_rnn": {
-        _OPAQUE: """
-            CudnnGRUSaveable CudnnLSTMSaveable CudnnParamsFormatConverterGRU
-            CudnnParamsFormatConverterLSTM CudnnParamsFormatConverterRelu
-            CudnnParamsFormatConverterTanh CudnnRNNReluSaveable CudnnRNNTanhSaveable
-        """,
     },
     "eager": {
         "was removed. Use tf.config.experimental_connect_to_cluster(cluster_spec).": (

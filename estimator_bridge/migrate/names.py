@@ -265,7 +265,8 @@ def _in_file(namespace: str, file: str, rest: list[str]) -> Known:
     if not rest:
         place = own if file in DEEP_MODULES and own in _data()["contrib"] else namespace
         return Known(Fate.MOVED, name, f"contrib.{place}", own=f"contrib.{place}")
-    if rest[0] in _names_in("contrib", namespace):
+    is_another = rest[0] in _data()["differing"].get(own, "").split()
+    if rest[0] in _names_in("contrib", namespace) and not is_another:
         found = _of_contrib(f"contrib.{namespace}.{rest[0]}")
         return Known(found.fate, f"{name}.{rest[0]}", found.place, found.how, found.own)
     if rest[0] in _names_in("contrib", own):

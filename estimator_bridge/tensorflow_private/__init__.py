@@ -172,6 +172,8 @@ from estimator_bridge.tensorflow_private.optimizers import (
     shard_reduction,
 )
 from estimator_bridge.tensorflow_private.saving import (
+    SaveableObject,
+    SaveSpec,
     last_meta_graph,
     next_to_delete,
     read_profile,
@@ -236,6 +238,8 @@ __all__ = [
     "OnCores",
     "PerReplica",
     "RecordInput",
+    "SaveSpec",
+    "SaveableObject",
     "SavedModel",
     "SessionInterface",
     "StagingArea",

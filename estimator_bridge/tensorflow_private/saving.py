@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+# What a saver stores under other names or in another form than a variable's; no public name.
+from tensorflow.python.training.saving.saveable_object import SaveableObject, SaveSpec
+
 __all__ = [
+    "SaveSpec",
+    "SaveableObject",
     "last_meta_graph",
     "next_to_delete",
     "read_profile",

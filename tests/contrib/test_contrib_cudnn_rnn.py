@@ -64,7 +64,6 @@ def test_both_directions(layer, lengths):
 def test_the_names_in_checkpoints_and_initial_values():
     def build(x):
         layer = cudnn_rnn.CudnnLSTM(1, 30, bias_initializer=v1.constant_initializer(0.25))
-        layer.build(x.shape)
         assert layer.state_shape(3) == ([1, 3, 30], [1, 3, 30])
         layer(x, initial_state=tuple(tf.ones([1, 3, 30]) for _ in range(2)))
         cudnn_rnn.CudnnGRU(1, 3, direction="bidirectional")(x)
@@ -83,6 +82,50 @@ def test_the_names_in_checkpoints_and_initial_values():
     for rows, limit in ((kernel[:4], np.sqrt(6 / 34)), (kernel[4:], np.sqrt(6 / 60))):
         assert 0.9 * limit < np.abs(rows).max() <= limit
     assert len(run.names("trainable_variables")) == 2 + 2 * 6
+
+
+def test_a_layer_that_the_program_builds_has_names_without_the_layer():
+    def build(x):
+        with v1.variable_scope("main"):
+            for name in ("first", "second"):
+                layer = cudnn_rnn.CudnnRNNTanh(1, 4, name=name)
+                layer.build([None, None, 4])
+                layer.build([None, None, 4])
+        return layer(x)[0]
+
+    run = Run(build, X)
+    cell = "rnn/multi_rnn_cell/cell_0/basic_rnn_cell"
+    # As in checkpoints of 1.15.5, which could not save a second layer of the same scope.
+    assert set(run.shapes) == {
+        f"main/{place}{cell}/{part}" for place in ("", "second/") for part in ("kernel", "bias")
+    }
+
+
+def test_states_have_the_batch_first_if_inputs_have():
+    h, c = np.random.default_rng(1).normal(size=(2, 4, 3, 6)).astype(np.float32)
+
+    def build(x):
+        layer = cudnn_rnn.CudnnLSTM(2, 6, direction="bidirectional")
+        plain = layer(x, initial_state=(h, c))
+        state = tuple(tf.transpose(each, [1, 0, 2]) for each in (h, c))
+        swapped = layer(tf.transpose(x, [1, 0, 2]), initial_state=state, time_major=False)
+        return plain, swapped
+
+    plain, swapped = Run(build, X[:, :3]).result
+    np.testing.assert_allclose(swapped[0], plain[0].transpose(1, 0, 2), atol=1e-6)
+    for got, expected in zip(swapped[1], plain[1]):
+        np.testing.assert_allclose(got, expected.transpose(1, 0, 2), atol=1e-6)
+
+
+def test_a_built_layer_knows_the_size_of_its_inputs():
+    def build(x):
+        layer = cudnn_rnn.CudnnRNNTanh(1, 4)
+        layer.build([None, None, 4])
+        unknown = v1.placeholder_with_default(x, [None, None, None])
+        return layer(x)[0], layer(unknown)[0]
+
+    known, unknown = Run(build, X).result
+    np.testing.assert_allclose(unknown, known)
 
 
 def test_values_between_layers_are_dropped_in_training():
@@ -105,5 +148,5 @@ def test_what_is_refused():
             cudnn_rnn.CudnnGRU(1, 4, input_mode="auto_select")(tf.zeros([5, 3, 4]))
         with pytest.raises(TypeError, match="expecting tuple"):
             cudnn_rnn.CudnnGRU(1, 4)(tf.zeros([5, 3, 4]), initial_state=tf.zeros([1, 3, 4]))
-    with pytest.raises(AttributeError, match="CudnnLSTMSaveable is not needed"):
-        _ = cudnn_rnn.CudnnLSTMSaveable
+        with pytest.raises(ValueError, match="initial_state has 2 parts, expected 1"):
+            cudnn_rnn.CudnnGRU(1, 4)(tf.zeros([5, 3, 4]), initial_state=(tf.zeros([1, 3, 4]),) * 2)

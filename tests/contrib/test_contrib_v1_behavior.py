@@ -47,6 +47,13 @@ def recurrent(x):
     for number, cell in enumerate(cells):
         x, _ = v1.nn.dynamic_rnn(cell, x, dtype=tf.float32, scope=f"rnn{number}")
     x, _ = cudnn_rnn.CudnnGRU(1, 6, direction="bidirectional")(tf.transpose(x, [1, 0, 2]))
+    network = cudnn_rnn.cudnn_rnn_ops.CudnnLSTM(2, 6, 12)
+    states = [tf.zeros([2, 3, 6]), tf.zeros([2, tf.shape(x)[1], 6])]
+    x, _, _ = network(x, *states, tf.fill([network.params_size()], 0.1), [5, 2, 3])
+    layer = cudnn_rnn.CudnnRNNTanh(1, 6)
+    layer._saveable_cls = type("Own", (cudnn_rnn.CudnnRNNTanhSaveable,), {})
+    layer.build([None, None, 6])
+    x, _ = layer(x)
     return rnn.LSTMBlockFusedCell(6)(x, dtype=tf.float32, sequence_length=[5, 2, 3])
 
 

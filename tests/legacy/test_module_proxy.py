@@ -95,6 +95,23 @@ def test_the_proxy_is_of_1_15_and_tensorflow_is_what_it_was():
         _ = proxy.no_such_name
 
 
+def test_a_file_of_contrib_may_have_another_object_of_a_name():
+    values = run(
+        """
+from tensorflow.contrib import cudnn_rnn
+from tensorflow.contrib.cudnn_rnn.python import layers
+from tensorflow.contrib.cudnn_rnn.python.layers import cudnn_rnn as file
+from tensorflow.contrib.cudnn_rnn.python.ops import cudnn_rnn_ops
+from tensorflow.contrib.cudnn_rnn.python.ops.cudnn_rnn_ops import CudnnLSTM
+"""
+    )
+    assert values["CudnnLSTM"] is values["cudnn_rnn_ops"].CudnnLSTM
+    assert values["CudnnLSTM"](1, 2, 3).input_size == 3
+    assert values["file"].CudnnLSTM is values["layers"].CudnnLSTM is values["cudnn_rnn"].CudnnLSTM
+    assert values["cudnn_rnn"].CudnnLSTM is not values["CudnnLSTM"]
+    assert values["file"].CUDNN_LSTM == values["cudnn_rnn_ops"].CUDNN_LSTM == "lstm"
+
+
 def test_a_patch_is_the_programs_own():
     def mine(x):
         return x

@@ -43,6 +43,7 @@ def made() -> dict[str, Any]:
         "tf2": _names_of(tf2),
         "python": _private_modules(tf),
         "contrib": {name: _joined(_public(module)) for name, module in contrib.items()},
+        "differing": _differing(contrib),
         "homes": _homes(tf1, contrib),
         "missing": _missing(),
     }
@@ -129,6 +130,18 @@ def _public(module: ModuleType) -> list[str]:
         if shown and not name.startswith("_"):
             names.append(name)
     return names
+
+
+def _differing(contrib: dict[str, ModuleType]) -> dict[str, str]:
+    """By file: its names that mean another object in its namespace."""
+    found = {}
+    for path, module in contrib.items():
+        namespace = contrib.get(path.rpartition(".")[0])
+        both = set(getattr(module, "__all__", [])) & set(getattr(namespace, "__all__", []))
+        names = [name for name in both if getattr(module, name) is not getattr(namespace, name)]
+        if names:
+            found[path] = _joined(names)
+    return found
 
 
 def _homes(tf1: dict[str, ModuleType], contrib: dict[str, ModuleType]) -> dict[str, str]:

@@ -274,6 +274,15 @@ def test_a_name_of_a_module_of_tf_slim_is_for_a_person():
     )
 
 
+def test_a_name_that_is_another_object_in_its_file():
+    before = "from tensorflow.contrib.cudnn_rnn.python.ops.cudnn_rnn_ops import CudnnGRU, CudnnGRUSaveable\n"
+    place = "estimator_bridge.legacy.contrib.cudnn_rnn"
+    assert rewritten(before).strip().splitlines() == [
+        f"from {place}.cudnn_rnn_ops import CudnnGRU",
+        f"from {place} import CudnnGRUSaveable",
+    ]
+
+
 def test_an_unused_import_of_what_is_nowhere_is_left_out():
     (found,) = findings("from tensorflow.contrib.recurrent.python.ops import recurrent\n")
     assert found.how == "Leave it out."

@@ -24,6 +24,26 @@ def _next_to_delete() -> None:
         check(private.next_to_delete(saver, f"{folder}/c-2") == saved, "the first of two stays")
 
 
+@probe("SaveSpec", "SaveableObject")
+def _saveable() -> None:
+    class Doubled(private.SaveableObject):
+        def restore(self, restored_tensors, restored_shapes):
+            return v1.assign(self.value, restored_tensors[0] / 2)
+
+    with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:
+        value = v1.get_variable("w", [], initializer=tf.ones_initializer())
+        doubled = Doubled(tf.identity(value), [private.SaveSpec(value * 2, "", "double")], "d")
+        doubled.value = value
+        v1.add_to_collection(v1.GraphKeys.SAVEABLE_OBJECTS, doubled)
+        saver = _train.Saver([doubled])
+        session.run(v1.global_variables_initializer())
+        saved = saver.save(session, f"{folder}/c")
+        session.run(value.assign(5.0))
+        saver.restore(session, saved)
+        check(session.run(value) == 1, "it is not restored")
+        check(tf.train.load_variable(saved, "double") == 2, "its own value is not saved")
+
+
 @probe("last_meta_graph")
 def _meta_graph() -> None:
     with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:

@@ -13,101 +13,69 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.cudnn_rnn.cells import gru_step, gru_variables
-from estimator_bridge.contrib.rnn.base import Layer, LSTMStateTuple
+from estimator_bridge.contrib.cudnn_rnn.modes import (
+    CUDNN_GRU,
+    CUDNN_GRU_PARAMS_PER_LAYER,
+    CUDNN_LSTM,
+    CUDNN_LSTM_PARAMS_PER_LAYER,
+    CUDNN_RNN_RELU,
+    CUDNN_RNN_RELU_PARAMS_PER_LAYER,
+    CUDNN_RNN_TANH,
+    CUDNN_RNN_TANH_PARAMS_PER_LAYER,
+    check_linear_input,
+)
+from estimator_bridge.contrib.cudnn_rnn.opaque_layers import LayerWithSaveable
+from estimator_bridge.contrib.cudnn_rnn.recurrence import drop_between_layers, turned
+from estimator_bridge.contrib.cudnn_rnn.saveables import (
+    CudnnGRUSaveable,
+    CudnnLSTMSaveable,
+    CudnnRNNReluSaveable,
+    CudnnRNNTanhSaveable,
+)
+from estimator_bridge.contrib.rnn.base import LSTMStateTuple
 from estimator_bridge.contrib.rnn.block_cells import lstm_step
 from estimator_bridge.contrib.rnn.fused import StepCell
+from estimator_bridge.tensorflow_private import layer_scope, place_layer
 
 __all__ = ["CudnnGRU", "CudnnLSTM", "CudnnRNNRelu", "CudnnRNNTanh"]
 
 v1 = tf.compat.v1
 
 
-class _CudnnRNN(Layer):
-    """A stack of recurrent layers.
+class _CudnnRNN(LayerWithSaveable):
+    """A stack of recurrent layers; its arguments are those of ``LayerWithSettings``."""
 
-    Args:
-      num_layers: the number of layers.
-      num_units: the size of the states.
-      input_mode: 'linear_input', or 'auto_select' if the inputs' size is not num_units.
-      direction: 'unidirectional' or 'bidirectional'.
-      dropout: the probability that a value between two layers is dropped.
-      seed: the seed of initial values and dropout.
-      dtype: the variables' type.
-      kernel_initializer: makes each gate's matrices; Glorot's by default.
-      bias_initializer: makes each of cuDNN's two biases of a gate; zeros by default.
-      name: the layer's scope.
+    built: bool
+    _num_params_per_layer = 0
 
-    Raises:
-      ValueError: an argument has an unsupported value.
-    """
+    def build(self, input_shape: Any) -> None:
+        """Makes the variables.
 
-    _cell_name = ""
-    _gates = 1
+        If the program calls it, and not the layer, the variables' names begin with the current
+        scope, without the layer's name, as in checkpoints of TensorFlow 1.
 
-    def __init__(
-        self,
-        num_layers: int,
-        num_units: int,
-        input_mode: str = "linear_input",
-        direction: str = "unidirectional",
-        dropout: float = 0.0,
-        seed: int | None = None,
-        dtype: Any = tf.float32,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = None,
-        name: str | None = None,
-    ):
-        super().__init__(dtype=dtype, name=name)
-        if direction not in ("unidirectional", "bidirectional"):
-            raise ValueError(
-                f"Invalid direction: {direction}, expecting unidirectional or bidirectional"
-            )
-        if input_mode not in ("linear_input", "auto_select"):
-            raise ValueError(
-                f"Invalid input_mode: {input_mode}. Only linear_input is supported, and "
-                "auto_select if it is equivalent."
-            )
-        self.num_layers = num_layers
-        self.num_units = num_units
-        self.input_mode = input_mode
-        self.direction = direction
-        self.num_dirs = 1 if direction == "unidirectional" else 2
-        self._dropout = dropout
-        self._seed = seed
-        self._kernel_initializer = kernel_initializer or v1.glorot_uniform_initializer(seed=seed)
-        self._bias_initializer = bias_initializer or v1.zeros_initializer()
-        self._sets: list[Any] = []
+        Args:
+          input_shape: the inputs' shape, [time, batch, size].
 
-    def state_shape(self, batch_size: Any) -> tuple[Any, ...]:
-        """Returns the shapes of the state's parts, each [layers * directions, batch, units]."""
-        return ([self.num_layers * self.num_dirs, batch_size, self.num_units],)
-
-    def build(self, inputs_shape: Any) -> None:
-        """Makes the variables for inputs [time, batch, size]."""
-        if self._sets:
+        Raises:
+          ValueError: the shape has not three dimensions, or the last is unknown.
+        """
+        if self.built:
             return
-        size = tf.TensorShape(inputs_shape).as_list()[-1]
+        shape = tf.TensorShape(input_shape)
+        if shape.rank != 3:
+            raise ValueError(f"Expecting input_shape with 3 dims, got {shape.rank}")
+        size = shape.as_list()[-1]
         if size is None:
             raise ValueError(
                 "The last dimension of the inputs to `CudnnRNN` should be defined. Found `None`."
             )
-        if self.input_mode == "auto_select" and size == self.num_units:
-            raise ValueError(
-                "input_mode='auto_select' with inputs of the size num_units means "
-                f"'skip_input', which is not supported: {size}. Use 'linear_input'."
-            )
-        for layer in range(self.num_layers):
-            for place in self._places(layer):
-
-                def make(name: str, shape: list[int], place: str = place) -> Any:
-                    return self.add_weight(
-                        f"{place}/{self._cell_name}/{name}",
-                        shape,
-                        initializer=self._initializer(shape[0] - self.num_units),
-                    )
-
-                self._sets.append(self._variables(make, size))
-            size = self.num_units * self.num_dirs
+        check_linear_input(self._input_mode, size, self._num_units)
+        self._input_size = size
+        if self._saves_variables():
+            self._make_cells(size)
+        else:
+            self._make_opaque_kernel()
         self.built = True
 
     def call(
@@ -123,50 +91,100 @@ class _CudnnRNN(Layer):
         Args:
           inputs: [time, batch, size], or [batch, time, size] if not time_major.
           initial_state: a tuple with the state's parts: the outputs, and for an LSTM the cells'
-            states, each [layers * directions, batch, units]; zeros by default.
+            states, each [layers * directions, batch, units], or [batch, layers * directions, units]
+            if not time_major; zeros by default.
           sequence_lengths: [batch], the lengths; all steps by default.
           time_major: whether time is the first dimension of inputs and outputs.
           training: whether to drop values.
 
         Returns:
-          The outputs, [time, batch, units * directions], and the final state, structured as
-          initial_state.
+          The outputs, [time, batch, units * directions], or [batch, time, ...]; and the final
+          state, structured as initial_state.
 
         Raises:
           TypeError: the state is not a tuple.
+          ValueError: the state has not the right number of parts.
         """
-        if initial_state is not None and not isinstance(initial_state, tuple):
-            raise TypeError(f"Invalid initial_state type: {initial_state}, expecting tuple.")
-        outputs = tf.convert_to_tensor(inputs)
-        if not time_major:
-            outputs = tf.transpose(outputs, [1, 0, 2])
+        if initial_state is not None:
+            if not isinstance(initial_state, tuple):
+                raise TypeError(f"Invalid initial_state type: {initial_state}, expecting tuple.")
+            expected = len(self.state_shape(1))
+            if len(initial_state) != expected:
+                raise ValueError(
+                    f"initial_state has {len(initial_state)} parts, expected {expected}: the "
+                    "outputs, and for an LSTM the states of the cells."
+                )
+        values = tf.convert_to_tensor(inputs, self._plain_dtype)
+        # In a loop, the size that the layer was built for may be unknown.
+        values = tf.ensure_shape(values, [None, None, self.input_size])
+        if not self._saves_variables():
+            return self._run_opaque(values, initial_state, sequence_lengths, time_major, training)
+        if time_major:
+            return self._run_cells(values, initial_state, sequence_lengths, training)
+        state = None if initial_state is None else tuple(map(_swapped, initial_state))
+        outputs, final = self._run_cells(_swapped(values), state, sequence_lengths, training)
+        return _swapped(outputs), tuple(map(_swapped, final))
+
+    def _make_cells(self, size: int) -> None:
+        self._sets: list[Any] = []
+        scope = self._scope_of_cells()
+        own = layer_scope(self)
+        if scope is not None:
+            place_layer(self, scope)
+        for layer in range(self.num_layers):
+            for place in self._places(layer):
+
+                def make(name: str, shape: list[int], place: str = place) -> Any:
+                    return self.add_weight(
+                        f"{place}/{name}",
+                        shape,
+                        initializer=self._initializer(shape[0] - self.num_units),
+                    )
+
+                self._sets.append(self._variables(make, size))
+            size = self.num_units * self.num_dirs
+        place_layer(self, own)
+
+    def _scope_of_cells(self) -> Any:
+        """Returns the scope of the variables; None for the layer's."""
+        current = v1.get_variable_scope()
+        if layer_scope(self) is not None:
+            return None
+        # A second layer there could not have been saved; its names need only differ.
+        first = "/".join(filter(None, (current.name, self._places(0)[0], "")))
+        taken = any(each.op.name.startswith(first) for each in v1.global_variables())
+        return None if taken and not current.reuse else current
+
+    def _run_cells(
+        self, inputs: tf.Tensor, initial_state: Any, lengths: Any, training: Any
+    ) -> tuple[tf.Tensor, tuple[tf.Tensor, ...]]:
+        outputs = inputs
         final = []
         for layer in range(self.num_layers):
-            if layer and training and self._dropout:
-                outputs = tf.nn.dropout(outputs, self._dropout, seed=self._seed)
+            if layer and training:
+                outputs = drop_between_layers(outputs, self._dropout, self._seed, layer)
             ways = []
             for way in range(self.num_dirs):
                 number = layer * self.num_dirs + way
                 values, state = v1.nn.dynamic_rnn(
                     self._cell(number),
-                    _turned(outputs, sequence_lengths) if way else outputs,
-                    sequence_length=sequence_lengths,
+                    turned(outputs, lengths) if way else outputs,
+                    sequence_length=lengths,
                     initial_state=self._part(initial_state, number),
                     dtype=outputs.dtype,
                     time_major=True,
                 )
-                ways.append(_turned(values, sequence_lengths) if way else values)
+                ways.append(turned(values, lengths) if way else values)
                 final.append(self._as_parts(state))
             outputs = tf.concat(ways, 2)
-        if not time_major:
-            outputs = tf.transpose(outputs, [1, 0, 2])
         return outputs, tuple(tf.stack(parts) for parts in zip(*final))
 
     def _places(self, layer: int) -> list[str]:
+        cell = self._saveable_cls._rnn_cell_name
         if self.num_dirs == 1:
-            return [f"rnn/multi_rnn_cell/cell_{layer}"]
+            return [f"rnn/multi_rnn_cell/cell_{layer}/{cell}"]
         stack = f"stack_bidirectional_rnn/cell_{layer}/bidirectional_rnn"
-        return [f"{stack}/fw", f"{stack}/bw"]
+        return [f"{stack}/fw/{cell}", f"{stack}/bw/{cell}"]
 
     def _initializer(self, input_size: int) -> Any:
         """Returns an initializer that joins cuDNN's matrices for each gate, input and state."""
@@ -190,7 +208,7 @@ class _CudnnRNN(Layer):
         return initialize
 
     def _variables(self, make: Any, input_size: int) -> Any:
-        gates = self._gates * self.num_units
+        gates = self._num_params_per_layer // 2 * self.num_units
         return types.SimpleNamespace(
             kernel=make("kernel", [input_size + self.num_units, gates]),
             bias=make("bias", [gates]),
@@ -211,8 +229,9 @@ class _CudnnRNN(Layer):
 class CudnnLSTM(_CudnnRNN):
     """LSTM layers, whose state is (outputs, cells' states)."""
 
-    _cell_name = "cudnn_compatible_lstm_cell"
-    _gates = 4
+    _rnn_mode = CUDNN_LSTM
+    _num_params_per_layer = CUDNN_LSTM_PARAMS_PER_LAYER
+    _saveable_cls = CudnnLSTMSaveable
 
     def state_shape(self, batch_size: Any) -> tuple[Any, ...]:
         """Returns the shapes of outputs and states, each [layers * directions, batch, units]."""
@@ -236,7 +255,9 @@ class CudnnLSTM(_CudnnRNN):
 class CudnnGRU(_CudnnRNN):
     """GRU layers, whose state is (outputs,)."""
 
-    _cell_name = "cudnn_compatible_gru_cell"
+    _rnn_mode = CUDNN_GRU
+    _num_params_per_layer = CUDNN_GRU_PARAMS_PER_LAYER
+    _saveable_cls = CudnnGRUSaveable
 
     def _variables(self, make: Any, input_size: int) -> Any:
         return gru_variables(make, input_size, self.num_units)
@@ -249,8 +270,6 @@ class CudnnGRU(_CudnnRNN):
 
 
 class _Simple(_CudnnRNN):
-    _cell_name = "basic_rnn_cell"
-
     def _cell(self, number: int) -> StepCell:
         weights = self._sets[number]
 
@@ -269,6 +288,10 @@ class _Simple(_CudnnRNN):
 class CudnnRNNTanh(_Simple):
     """Layers with tanh, whose state is (outputs,)."""
 
+    _rnn_mode = CUDNN_RNN_TANH
+    _num_params_per_layer = CUDNN_RNN_TANH_PARAMS_PER_LAYER
+    _saveable_cls = CudnnRNNTanhSaveable
+
     def _activation(self, values: Any) -> Any:
         return tf.tanh(values)
 
@@ -276,11 +299,13 @@ class CudnnRNNTanh(_Simple):
 class CudnnRNNRelu(_Simple):
     """Layers with relu, whose state is (outputs,)."""
 
+    _rnn_mode = CUDNN_RNN_RELU
+    _num_params_per_layer = CUDNN_RNN_RELU_PARAMS_PER_LAYER
+    _saveable_cls = CudnnRNNReluSaveable
+
     def _activation(self, values: Any) -> Any:
         return tf.nn.relu(values)
 
 
-def _turned(steps: Any, lengths: Any) -> tf.Tensor:
-    if lengths is None:
-        return tf.reverse(steps, [0])
-    return tf.reverse_sequence(steps, lengths, seq_axis=0, batch_axis=1)
+def _swapped(values: Any) -> tf.Tensor:
+    return tf.transpose(values, [1, 0, 2])

@@ -26,6 +26,8 @@ ELSEWHERE = {
     "ndlstm.misc": "tensorflow.contrib.ndlstm.python.misc",
     "session_bundle.exporter": "tensorflow.contrib.session_bundle.exporter",
     "session_bundle.gc": "tensorflow.contrib.session_bundle.gc",
+    "cudnn_rnn.ops": "tensorflow.contrib.cudnn_rnn.python.ops.cudnn_rnn_ops",
+    "layers.utils": "tensorflow.contrib.layers.python.layers.utils",
 }
 PLACES = {
     "layers.adaptive_clipping_fn": "slim.adaptive_clipping_fn",
@@ -48,6 +50,7 @@ TABLES = (
     "checkpoint",
     "clustering",
     "constrained_optimization",
+    "cudnn_rnn",
     "data",
     "distribution_families",
     "distributions",
