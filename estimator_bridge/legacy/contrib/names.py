@@ -264,10 +264,6 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         "its loss, tf.compat.v1.metrics for its metrics.": """
             DNNClassifierWithLayerAnnotations DNNRegressorWithLayerAnnotations
         """,
-        "is not supported. Use tf.estimator.experimental's, which is made of Keras layers "
-        "(its num_units are units), or write the model as a model_fn for Estimator.": """
-            RNNClassifier RNNEstimator
-        """,
         "is not supported. Train the trees with the package ydf.": """
             boosted_trees_classifier_train_in_memory boosted_trees_regressor_train_in_memory
         """,

@@ -20,7 +20,6 @@ __all__ = ["TABLES", "cases_of", "run"]
 
 # Where 1.15.5 has names of cases that are not in their namespace.
 ELSEWHERE = {
-    "layers.utils": "tensorflow.contrib.layers.python.layers.utils",
     "ndlstm.lstm1d": "tensorflow.contrib.ndlstm.python.lstm1d",
     "ndlstm.lstm2d": "tensorflow.contrib.ndlstm.python.lstm2d",
     "ndlstm.misc": "tensorflow.contrib.ndlstm.python.misc",
@@ -87,15 +86,16 @@ TABLES = (
     "multivariate_normals",
     "ndlstm",
     "opt",
+    "optimizer_v2",
     "quantize",
     "queue_runners",
     "receptive_field",
     "rest",
     "rnn",
     "seq2seq",
-    "small_namespaces",
     "session_bundle",
     "small_names",
+    "small_namespaces",
     "solvers",
     "states_and_mixtures",
     "tag_models",
