@@ -64,22 +64,18 @@ def input_fn_of(splits: Mapping[str, Split], request: InputRequest) -> InputFn:
     ) -> tf.data.Dataset:
         del mode
         batch_size = batch_size_for(params, request.batch_size)
-        arrays = own_arrays(params, input_context)
-        buffer_size = request.first or chosen.size
-        return _shuffled_batches(arrays, batch_size, buffer_size, request.seed)
+        return _shuffled_batches(own_arrays(params, input_context), batch_size, request.seed)
 
     if request.training:
         return shuffled
     return eb.data.input_fn(in_order, training=False, batch_size=request.batch_size)
 
 
-def _shuffled_batches(
-    arrays: Any, batch_size: int, buffer_size: int, seed: int | None
-) -> tf.data.Dataset:
-    """Shuffles the rows' numbers without end, gathers the rows of several batches, and cuts them.
+def _shuffled_batches(arrays: Any, batch_size: int, seed: int | None) -> tf.data.Dataset:
+    """Shuffles each epoch's rows at once, gathers those of several batches, and cuts them.
 
-    `train.py` saves the input's position, so that the library leaves the dataset as it is; row by
-    row, a table of 15 columns would make training wait.
+    `train.py` saves the input's position, so that the library leaves the dataset as it is: row by
+    row, a table of 15 columns would make training wait. Batches cross the borders of epochs.
     """
     tensors = tf.nest.map_structure(tf.constant, arrays)
     flat = tf.nest.flatten(tensors)
@@ -88,11 +84,15 @@ def _shuffled_batches(
     wanted = min(_BLOCK_ROWS, _BLOCK_BYTES // max(row_bytes, 1))
     block = batch_size * max(1, wanted // batch_size)
 
+    def order(epoch_seed: tf.Tensor) -> tf.Tensor:
+        return tf.argsort(tf.random.stateless_uniform([rows], tf.stack([epoch_seed, 0])))
+
     def gather(numbers: tf.Tensor) -> Any:
         return tf.nest.map_structure(lambda tensor: tf.gather(tensor, numbers), tensors)
 
-    numbers = tf.data.Dataset.range(rows).shuffle(buffer_size, seed=seed).repeat()
-    blocks = numbers.batch(block, drop_remainder=True).map(gather).prefetch(1)
+    # A saved position has the state of these seeds, also of those that no seed of ours decides.
+    epochs = tf.data.Dataset.random(seed=seed).take(-1 if rows else 0)
+    blocks = epochs.map(order).rebatch(block, drop_remainder=True).map(gather).prefetch(1)
     # Nothing is left to tune or to fuse; to try costs a third of what a batch of a table costs.
     options = tf.data.Options()
     options.autotune.enabled = False

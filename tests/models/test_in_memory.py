@@ -1,4 +1,4 @@
-"""Small data sets in memory: training's batches are those of shuffled rows, and go on midway."""
+"""Small data sets in memory: training shuffles whole epochs, and goes on midway."""
 
 import numpy as np
 import pytest
@@ -24,6 +24,10 @@ def labels(dataset, count):
     return [batch[1].tolist() for batch in dataset.take(count).as_numpy_iterator()]
 
 
+def rows_of(dataset, count):
+    return [row for batch in labels(dataset, count) for row in batch]
+
+
 @settings(deadline=None, max_examples=25)
 @given(
     rows=st.integers(1, 70),
@@ -31,14 +35,15 @@ def labels(dataset, count):
     seed=st.integers(0, 5),
     first=st.none() | st.integers(1, 70),
 )
-def test_training_reads_the_shuffled_rows_in_tf_datas_order(rows, batch_size, seed, first):
-    split = split_of(rows)
+def test_each_epoch_has_every_row_in_an_order_of_the_seed(rows, batch_size, seed, first):
     request = InputRequest("train", True, batch_size, seed=seed, first=first)
-    found = batches({"train": split}, request)
-    kept = split.labels[:first]
-    wanted = tf.data.Dataset.from_tensor_slices(kept).shuffle(first or rows, seed=seed).repeat()
-    wanted = wanted.batch(batch_size, drop_remainder=True)
-    assert labels(found, 7) == [batch.tolist() for batch in wanted.take(7).as_numpy_iterator()]
+    kept = min(rows, first or rows)
+    count = -(-3 * kept // batch_size)
+    found, again = (rows_of(batches({"train": split_of(rows)}, request), count) for _ in range(2))
+    assert found == again
+    epochs = [found[kept * i : kept * (i + 1)] for i in range(3)]
+    assert [sorted(epoch) for epoch in epochs] == [list(range(kept))] * 3
+    assert kept < 8 or epochs[0] != epochs[1]
 
 
 def test_the_columns_of_a_row_stay_together():
@@ -48,9 +53,10 @@ def test_the_columns_of_a_row_stay_together():
             np.testing.assert_array_equal(features[f"column{i}"][:, 0], found + 100 * i)
 
 
+@pytest.mark.parametrize("seed", [3, None])
 @pytest.mark.parametrize("row_size", [1, 2000])  # blocks of many batches, and of one batch
-def test_training_goes_on_at_a_saved_position(tmp_path, row_size):
-    request = InputRequest("train", True, 160, seed=3)
+def test_training_goes_on_at_a_saved_position(tmp_path, row_size, seed):
+    request = InputRequest("train", True, 160, seed=seed)
     dataset = batches({"train": split_of(500, row_size)}, request)
     iterator = iter(dataset)
     for _ in range(5):
@@ -62,6 +68,11 @@ def test_training_goes_on_at_a_saved_position(tmp_path, row_size):
     assert [next(later)[1].numpy().tolist() for _ in range(20)] == wanted
 
 
+def test_no_rows_are_no_batches():
+    request = InputRequest("train", True, 8, seed=1)
+    assert labels(batches({"train": split_of(0)}, request), 3) == []
+
+
 def test_batches_have_the_size_that_the_estimator_gives_and_a_static_shape():
     request = InputRequest("train", True, 8, seed=1)
     dataset = batches({"train": split_of(50)}, request, {"batch_size": 4})
@@ -71,5 +82,4 @@ def test_batches_have_the_size_that_the_estimator_gives_and_a_static_shape():
 
 def test_evaluation_reads_each_row_once_and_in_order():
     request = InputRequest("test", False, 8)
-    found = labels(batches({"test": split_of(20)}, request), -1)
-    assert [row for batch in found for row in batch] == list(range(20))
+    assert rows_of(batches({"test": split_of(20)}, request), -1) == list(range(20))
