@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 # Graphs that reduce tensors of several devices.
 from tensorflow.python.distribute.v1 import all_reduce as all_reduce_graphs
 
@@ -78,6 +80,7 @@ __all__ = [
     "distribution_functions",
     "distribution_parameters",
     "eager_modes",
+    "graph_parents",
     "load_and_remap_matrix_initializer",
     "load_embedding_initializer",
     "op_callbacks",
@@ -85,3 +88,11 @@ __all__ = [
     "test_modes",
     "v1_initializers",
 ]
+
+
+def graph_parents(distribution: Any) -> list[Any]:
+    """The tensors on which a distribution depends.
+
+    Bijectors have them as a public property, and distributions do not.
+    """
+    return list(distribution._graph_parents)

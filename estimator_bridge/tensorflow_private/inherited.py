@@ -34,4 +34,12 @@ INHERITED = {
         _feed_inputs _feed_sample_weights _feed_targets
         _recompile_weights_loss_and_weighted_metrics
     """,
+    # Distributions and bijectors of tf.contrib.distributions, whose methods take conditions.
+    "tensorflow:compat.v1.distributions.Distribution": """
+        _call_cdf _call_log_cdf _call_log_prob _call_log_survival_function _call_prob
+        _call_survival_function _expand_sample_shape_to_vector _name_scope _set_sample_static_shape
+    """,
+    "tensorflow.python.ops.distributions.bijector_impl:Bijector": """
+        _call_forward _call_forward_log_det_jacobian _call_inverse _call_inverse_log_det_jacobian
+    """,
 }

@@ -33,6 +33,14 @@ def _all_reduce() -> None:
         check([each.shape.as_list() for each in made] == [[2], [2]], "shapes are lost")
 
 
+@probe("graph_parents")
+def _parents() -> None:
+    with tf.Graph().as_default():
+        rate = tf.constant(1.0)
+        found = private.graph_parents(v1.distributions.Exponential(rate))
+        check(len(found) >= 1, "a distribution does not know its parameters")
+
+
 @probe("distribution_parameters")
 def _parameters() -> None:
     with private.eager_mode():

@@ -7,6 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.distributions.scalars import given
+from estimator_bridge.tensorflow_private import graph_parents
 
 __all__ = ["Independent"]
 
@@ -51,7 +52,7 @@ class Independent(tf.compat.v1.distributions.Distribution):
                 validate_args=validate_args,
                 allow_nan_stats=distribution.allow_nan_stats,
                 parameters=arguments,
-                graph_parents=[count, *distribution._graph_parents],
+                graph_parents=[count, *graph_parents(distribution)],
                 name=scope,
             )
             self._checks = self._checks_of(count)

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from estimator_bridge.contrib.distributions.mixture_parts import at_components, deviations
 from estimator_bridge.contrib.distributions.scalars import given
-from estimator_bridge.tensorflow_private import distribution_parameters
+from estimator_bridge.tensorflow_private import distribution_parameters, graph_parents
 
 __all__ = ["Mixture"]
 
@@ -59,7 +59,7 @@ class Mixture(tf.compat.v1.distributions.Distribution):
             validate_args=validate_args,
             allow_nan_stats=allow_nan_stats,
             parameters=arguments,
-            graph_parents=[parent for each in (cat, *components) for parent in each._graph_parents],
+            graph_parents=[parent for each in (cat, *components) for parent in graph_parents(each)],
             name=scope,
         )
 

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from estimator_bridge.contrib.distributions.mixture_parts import at_components
 from estimator_bridge.contrib.distributions.scalars import given
-from estimator_bridge.tensorflow_private import distribution_parameters
+from estimator_bridge.tensorflow_private import distribution_parameters, graph_parents
 
 __all__ = ["MixtureSameFamily"]
 
@@ -53,7 +53,7 @@ class MixtureSameFamily(tf.compat.v1.distributions.Distribution):
                 validate_args=validate_args,
                 allow_nan_stats=allow_nan_stats,
                 parameters=arguments,
-                graph_parents=self._chooser._graph_parents + self._members._graph_parents,
+                graph_parents=graph_parents(self._chooser) + graph_parents(self._members),
                 name=scope,
             )
 

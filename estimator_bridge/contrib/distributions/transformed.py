@@ -13,6 +13,7 @@ from estimator_bridge.tensorflow_private import (
     IdentityBijector,
     constant_value_as_shape,
     distribution_parameters,
+    graph_parents,
 )
 
 __all__ = ["TransformedDistribution"]
@@ -60,7 +61,7 @@ class TransformedDistribution(tf.compat.v1.distributions.Distribution):
             validate_args=validate_args,
             allow_nan_stats=distribution.allow_nan_stats,
             parameters=arguments,
-            graph_parents=distribution._graph_parents + bijector.graph_parents,
+            graph_parents=graph_parents(distribution) + bijector.graph_parents,
             name=scope,
         )
 
