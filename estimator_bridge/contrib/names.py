@@ -126,6 +126,7 @@ NAMES: dict[str, dict[str, str]] = {
         "distributions.conditional": """
             ConditionalDistribution ConditionalTransformedDistribution
         """,
+        "distributions.correlations": "auto_correlation",
         "distributions.counts": "Binomial Geometric NegativeBinomial Poisson",
         "distributions.deterministic": "Deterministic VectorDeterministic",
         "distributions.independent": "Independent",
@@ -143,6 +144,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "distributions.relaxed": "RelaxedBernoulli RelaxedOneHotCategorical",
         "distributions.seed_stream": "SeedStream",
+        "distributions.sinh_arcsinh": "SinhArcsinh",
         "distributions.transformed": "TransformedDistribution",
         "distributions.wishart": "WishartCholesky WishartFull",
         "estimator_bridge.tensorflow_private": """

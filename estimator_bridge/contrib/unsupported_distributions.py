@@ -13,7 +13,7 @@ _PACKAGE = (
 )
 _UNCHANGED = """
     Autoregressive BatchReshape Kumaraswamy MultivariateNormalDiagPlusLowRank
-    PoissonLogNormalQuadratureCompound QuantizedDistribution SinhArcsinh
+    PoissonLogNormalQuadratureCompound QuantizedDistribution
     normal_conjugates_known_scale_posterior normal_conjugates_known_scale_predictive
     quadrature_scheme_lognormal_gauss_hermite quadrature_scheme_lognormal_quantiles
 """
@@ -29,7 +29,6 @@ _CHANGED = {
     "scale_diag, skewness, tailweight), 1)",
     "assign_log_moving_mean_exp": "tfp.stats.assign_log_moving_mean_exp",
     "assign_moving_mean_variance": "tfp.stats.assign_moving_mean_variance",
-    "auto_correlation": "tfp.stats.auto_correlation",
     "moving_mean_variance": "tfp.stats.assign_moving_mean_variance, with variables of the program",
     "quadrature_scheme_softmaxnormal_gauss_hermite": "tfp.bijectors.SoftmaxCentered, of points of "
     "numpy.polynomial.hermite.hermgauss",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import tensorflow as tf
 
 # Graphs that reduce tensors of several devices.
 from tensorflow.python.distribute.v1 import all_reduce as all_reduce_graphs
@@ -62,6 +65,7 @@ from tensorflow.python.training.checkpoint_ops import (
 from tensorflow.python.training.checkpoint_ops import (
     _load_embedding_initializer as load_embedding_initializer,
 )
+from tensorflow.python.util import deprecation
 
 __all__ = [
     "BetaWithSoftplusConcentration",
@@ -84,6 +88,7 @@ __all__ = [
     "load_and_remap_matrix_initializer",
     "load_embedding_initializer",
     "op_callbacks",
+    "registers_divergence",
     "stripped_op_list_for_graph",
     "test_modes",
     "v1_initializers",
@@ -96,3 +101,16 @@ def graph_parents(distribution: Any) -> list[Any]:
     Bijectors have them as a public property, and distributions do not.
     """
     return list(distribution._graph_parents)
+
+
+def registers_divergence(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Returns a decorator of the divergence of two distributions of a class.
+
+    The public RegisterKL logs a warning of several lines when the module is imported.
+    """
+
+    def register(divergence: Callable[..., Any]) -> Callable[..., Any]:
+        with deprecation.silence():
+            return tf.compat.v1.distributions.RegisterKL(kind, kind)(divergence)
+
+    return register

@@ -6,6 +6,7 @@ Nothing here replaces a name that a test judges.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import os
 import sys
@@ -73,6 +74,7 @@ def install(checkout: str) -> None:
     tensorflow_shims.install()
     _find_data(os.path.join(checkout, ROOT, _DATA))
     _provide_transformed_distribution()
+    _provide_fft_labels()
     pywrap_tensorflow.TF_PickUnusedPortOrDie = pywrap_tfe.TF_PickUnusedPortOrDie
     now = test_util.run_in_graph_and_eager_modes
 
@@ -93,6 +95,15 @@ def _provide_transformed_distribution() -> None:
     module = types.ModuleType(f"{distributions.__name__}.transformed_distribution")
     vars(module)["TransformedDistribution"] = TransformedDistribution
     sys.modules[module.__name__] = distributions.transformed_distribution = module
+
+
+def _provide_fft_labels() -> None:
+    """Provides a test helper that chose among kernels of Fourier transforms; now there is one."""
+    from tensorflow.python import ops
+
+    module = types.ModuleType(f"{ops.__name__}.spectral_ops_test_util")
+    vars(module)["fft_kernel_label_map"] = contextlib.nullcontext
+    sys.modules[module.__name__] = ops.spectral_ops_test_util = module
 
 
 def _find_data(folder: str) -> None:

@@ -33,6 +33,15 @@ def _all_reduce() -> None:
         check([each.shape.as_list() for each in made] == [[2], [2]], "shapes are lost")
 
 
+@probe("registers_divergence")
+def _divergence() -> None:
+    kind = type("Kind", (v1.distributions.Exponential,), {})
+    private.registers_divergence(kind)(lambda p, q, name=None: tf.constant(3.0))
+    with private.eager_mode():
+        found = v1.distributions.kl_divergence(kind(1.0), kind(2.0))
+        check(float(found) == 3.0, "a registered divergence is not found")
+
+
 @probe("graph_parents")
 def _parents() -> None:
     with tf.Graph().as_default():

@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.distributions.scalars import given
-from estimator_bridge.tensorflow_private import graph_parents
+from estimator_bridge.tensorflow_private import graph_parents, registers_divergence
 
 __all__ = ["Independent"]
 
@@ -153,7 +153,7 @@ def _all_but_one(distribution: Any) -> Any:
     return max(0, ndims - 1)
 
 
-@_v1.distributions.RegisterKL(Independent, Independent)
+@registers_divergence(Independent)
 def _kl(a: Independent, b: Independent, name: str = "kl_independent") -> tf.Tensor:
     """Returns the divergence of b from a, of the shape of the batches.
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.tensorflow_private import registers_divergence
+
 __all__ = [
     "MultivariateNormalDiag",
     "MultivariateNormalDiagWithSoftplusScale",
@@ -136,7 +138,7 @@ class MultivariateNormal(tf.compat.v1.distributions.Distribution):
         return tf.sqrt(self._variance())
 
 
-@_v1.distributions.RegisterKL(MultivariateNormal, MultivariateNormal)
+@registers_divergence(MultivariateNormal)
 def _kl(a: MultivariateNormal, b: MultivariateNormal, name: str | None = None) -> tf.Tensor:
     """Returns the divergence of b from a, of the shape of the broadcast batches."""
     with tf.name_scope(name or "kl_mvn"):

@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.contrib.distributions.scalars import after, given
-from estimator_bridge.tensorflow_private import distribution_parameters
+from estimator_bridge.tensorflow_private import distribution_parameters, registers_divergence
 
 __all__ = ["ExpRelaxedOneHotCategorical", "OneHotCategorical"]
 
@@ -162,7 +162,7 @@ class OneHotCategorical(_OfClasses):
         return tf.linalg.set_diag(-products, self._variance())
 
 
-@_distributions.RegisterKL(OneHotCategorical, OneHotCategorical)
+@registers_divergence(OneHotCategorical)
 def _kl(a: OneHotCategorical, b: OneHotCategorical, name: str | None = None) -> tf.Tensor:
     """Returns the divergence of b from a, of the shape of the broadcast batches."""
     with _v1.name_scope(name, "kl_categorical_categorical", values=[a.logits, b.logits]):

@@ -37,7 +37,7 @@ _MODULES = {
         deterministic distribution_util geometric half_normal independent inverse_gamma logistic
         mixture mixture_same_family mvn_diag mvn_full_covariance mvn_tril negative_binomial
         onehot_categorical poisson relaxed_bernoulli relaxed_onehot_categorical sample_stats
-        seed_stream wishart
+        seed_stream sinh_arcsinh wishart
     """,
     "distributions.python.ops.bijectors": """
         absolute_value affine affine_scalar batch_normalization chain conditional_bijector exp

@@ -95,6 +95,7 @@ DIFFERENT = {
         framework.smart_case: two
     """,
     "accepted here": """
+        distributions.auto_correlation: lags of a tensor
         distributions.bijectors.masked_autoregressive_default_template: clipped gradient
         framework.with_shape: any size
         model_pruning.MaskedLSTMCell: projection

@@ -94,6 +94,7 @@ TABLES = (
     "rnn",
     "seq2seq",
     "session_bundle",
+    "sinh_arcsinh",
     "small_names",
     "small_namespaces",
     "solvers",
