@@ -65,6 +65,8 @@ from tensorflow.python.training.checkpoint_ops import (
 from tensorflow.python.training.checkpoint_ops import (
     _load_embedding_initializer as load_embedding_initializer,
 )
+
+# Silences warnings of names that the library itself uses.
 from tensorflow.python.util import deprecation
 
 __all__ = [
