@@ -3,11 +3,13 @@
     python -m benchmarks.reference_models [NAME ...] [--cores 1 8] [--steps 300] [--slice v5e-1]
     python -m benchmarks.reference_models --readme [NAME ...]
 
-Each training is a train.py of its own, on the data that ships. The pace and the share of time that
-steps wait for input are medians over the later half of what its monitor wrote. The last figures are
-those of a TPU's compiler for the training step, without a TPU: the memory and the least time of a
-step. They need estimator-bridge[tpu-compile]. With --readme, the paces are written into the table
-of the README; rows of models that are not named stay.
+Each training is a train.py of its own, on the data that ships. The pace is the median over the
+later half of what its monitor wrote. The share of time that steps wait for input is the median over
+the later half of another training. There half of the steps run on batches in memory, so that both
+paces are those of the same second: a machine's pace changes by more than most inputs take. The last
+figures are those of a TPU's compiler for the training step, without a TPU: the memory and the least
+time of a step. They need estimator-bridge[tpu-compile]. With --readme, the paces are written into
+the table of the README; rows of models that are not named stay.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.page import markdown, with_table
 from benchmarks.report import write_whole
@@ -34,6 +37,14 @@ ROOT = Path(__file__).resolve().parents[1]
 _CORES = (1, 8)
 _STEPS = 300
 _MISSING = "not measured yet"
+# A train.py whose monitor may sample as often as it likes; by default, for 0.3 % of the time.
+_SAMPLED = """
+import runpy, sys
+from estimator_bridge.training.monitoring import input_wait
+input_wait._COST = 1.0
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 # A row of the README's table of paces.
 _ROW = re.compile(r"^\| `train\.py --model=(\w+)` \|.*\n", re.M)
 
@@ -83,9 +94,10 @@ def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], measured: str
     return with_table(page, "models", markdown([*head, "measured"], ordered))
 
 
-def _train_py(folder: Path, *arguments: str) -> None:
+def _train_py(folder: Path, *arguments: str, sampled: bool = False) -> None:
+    program = ["-c", _SAMPLED] if sampled else []
     done = subprocess.run(
-        [sys.executable, str(ROOT / "train.py"), "--mode=train", *arguments],
+        [sys.executable, *program, str(ROOT / "train.py"), "--mode=train", *arguments],
         cwd=folder,  # the data that ships is written into runs/data there
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, check=False,
@@ -94,18 +106,27 @@ def _train_py(folder: Path, *arguments: str) -> None:
         raise RuntimeError(f"train.py {' '.join(arguments)} failed:\n{done.stderr}")
 
 
-def _pace(name: str, cores: int, steps: int, folder: Path, more: Sequence[str]) -> Pace:
-    """Prints and returns the pace of a training on emulated cores."""
-    model_dir = folder / f"{name}-{cores}"
+def _points(
+    name: str, cores: int, steps: int, folder: Path, more: Sequence[str], sampled: bool = False
+) -> list[dict[str, Any]]:
+    """Returns what the monitor of a training wrote in the later half of it."""
+    model_dir = folder / f"{name}-{cores}-{sampled}"
     loops = max(1, steps // 20)
     _train_py(
         folder, f"--model={name}", f"--tpu=emulated:{cores}", f"--train_steps={steps}",
         "--warmup_steps=0", f"--iterations_per_loop={loops}", f"--model_dir={model_dir}", *more,
+        sampled=sampled,
     )  # fmt: skip
     points = json.loads((model_dir / "monitor.json").read_text())["points"]
-    later = points[len(points) // 2 :]
-    paces = [point["examples_per_sec"] for point in later if point["examples_per_sec"]]
-    waits = [point["input_wait"] for point in later if point["input_wait"] is not None]
+    return points[len(points) // 2 :]
+
+
+def _pace(name: str, cores: int, steps: int, folder: Path, more: Sequence[str]) -> Pace:
+    """Prints and returns the pace of a training on emulated cores."""
+    points = _points(name, cores, steps, folder, more)
+    paces = [point["examples_per_sec"] for point in points if point["examples_per_sec"]]
+    points = _points(name, cores, steps, folder, more, sampled=True)
+    waits = [point["input_wait"] for point in points if point["input_wait"] is not None]
     pace = Pace(statistics.median(paces), statistics.median(waits) if waits else None)
     print(f"{name} on {cores} core(s): {pace}", flush=True)
     return pace

@@ -175,6 +175,7 @@ def test_the_readme_has_the_paces_of_each_model():
         one, eight = (float(cell.replace(",", "")) for cell in cells[1:3])
         assert float(cells[3]) == pytest.approx(eight / one, abs=0.01 + 0.6 / one)
         assert re.fullmatch(r"\d+\.\d%, \d+\.\d%", cells[4])
+        assert max(float(share.strip(" %")) for share in cells[4].split(",")) < 5
         assert re.fullmatch(r"\d+ steps on \d+ CPUs, load \d+\.\d before", cells[5])
 
 

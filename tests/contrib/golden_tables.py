@@ -40,6 +40,8 @@ REASONS = {
 _STARTS = {"learn": ("learn", "estimators", "factorization"), "rnn": ("rnn",)}
 _STARTS["seq2seq"] = ("seq2seq", "legacy_seq2seq")
 _STARTS["timeseries"] = ("timeseries",)
+_STARTS["distributions"] = ("distribution", "bijectors", "multivariate_normals", "sinh_arcsinh")
+_STARTS["models"] = ("quantize", "model_pruning", "constrained_optimization", "layers")
 
 
 class Group:
