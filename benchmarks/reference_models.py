@@ -1,6 +1,7 @@
 """Measures the models of train.py: examples/s, waiting for input, and what a TPU needs.
 
-    python -m benchmarks.reference_models [NAME ...] [--cores 1 8] [--steps 300] [--slice v5e-1]
+    python -m benchmarks.reference_models [NAME ...] [--cores 1 8] [--steps 300] [--rounds 1]
+        [--slice v5e-1]
     python -m benchmarks.reference_models --readme [NAME ...]
 
 Each training is a train.py of its own, on the data that ships. The pace is the median over the
@@ -19,6 +20,7 @@ import dataclasses
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -118,15 +120,20 @@ def _points(
         sampled=sampled,
     )  # fmt: skip
     points = json.loads((model_dir / "monitor.json").read_text())["points"]
+    shutil.rmtree(model_dir)
     return points[len(points) // 2 :]
 
 
-def _pace(name: str, cores: int, steps: int, folder: Path, more: Sequence[str]) -> Pace:
-    """Prints and returns the pace of a training on emulated cores."""
-    points = _points(name, cores, steps, folder, more)
-    paces = [point["examples_per_sec"] for point in points if point["examples_per_sec"]]
-    points = _points(name, cores, steps, folder, more, sampled=True)
-    waits = [point["input_wait"] for point in points if point["input_wait"] is not None]
+def _pace(
+    name: str, cores: int, steps: int, rounds: int, folder: Path, more: Sequence[str]
+) -> Pace:
+    """Prints and returns the pace of trainings on emulated cores."""
+    paces, waits = [], []
+    for _ in range(rounds):
+        points = _points(name, cores, steps, folder, more)
+        paces += [point["examples_per_sec"] for point in points if point["examples_per_sec"]]
+        points = _points(name, cores, steps, folder, more, sampled=True)
+        waits += [point["input_wait"] for point in points if point["input_wait"] is not None]
     pace = Pace(statistics.median(paces), statistics.median(waits) if waits else None)
     print(f"{name} on {cores} core(s): {pace}", flush=True)
     return pace
@@ -156,6 +163,7 @@ def main() -> None:
         "--cores", type=int, nargs="*", default=list(_CORES), help="numbers of cores"
     )
     parser.add_argument("--steps", type=int, default=_STEPS, help="steps of a training")
+    parser.add_argument("--rounds", type=int, default=1, help="trainings of each kind")
     parser.add_argument("--slice", help="also compile the training step for this TPU slice")
     parser.add_argument("--flags", nargs="*", default=[], help="more of train.py's: NAME=VALUE")
     parser.add_argument(
@@ -170,10 +178,13 @@ def main() -> None:
         folder = Path(place)
         more = [f"--{flag}" for flag in given.flags]
         for name in given.models or model_names():
-            paces = {cores: _pace(name, cores, given.steps, folder, more) for cores in given.cores}
+            paces = {
+                cores: _pace(name, cores, given.steps, given.rounds, folder, more)
+                for cores in given.cores
+            }
             if given.readme:
                 page = ROOT / "README.md"
-                how = f"{given.steps} steps on {machine} before"
+                how = f"{given.rounds} x {given.steps} steps on {machine} before"
                 page_now = with_paces(page.read_text("utf-8"), {name: paces}, how)
                 write_whole(str(page), page_now.encode())
             if given.slice:

@@ -176,7 +176,7 @@ def test_the_readme_has_the_paces_of_each_model():
         assert float(cells[3]) == pytest.approx(eight / one, abs=0.01 + 0.6 / one)
         assert re.fullmatch(r"\d+\.\d%, \d+\.\d%", cells[4])
         assert max(float(share.strip(" %")) for share in cells[4].split(",")) < 5
-        assert re.fullmatch(r"\d+ steps on \d+ CPUs, load \d+\.\d before", cells[5])
+        assert re.fullmatch(r"(\d+ x )?\d+ steps on \d+ CPUs, load \d+\.\d before", cells[5])
 
 
 def test_paces_become_rows_and_the_others_stay(monkeypatch):
