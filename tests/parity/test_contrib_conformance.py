@@ -81,7 +81,7 @@ def checkout(tmp_path_factory):
         "layers/python/layers/layers.py": "",
         "layers/python/layers/utils.py": "",
         "opt/python/training/ggt.py": "",
-        "learn/python/learn/graph_actions_test.py": "",
+        "learn/python/learn/grid_search_test.py": "",
     }
     for name, source in files.items():
         path = folder / "tensorflow" / "contrib" / name

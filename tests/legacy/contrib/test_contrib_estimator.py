@@ -187,7 +187,7 @@ def test_heads_have_the_arguments_of_tensorflow_1_15(name):
     ("name", "advice"),
     [
         ("DNNClassifierWithLayerAnnotations", "Write the model as a model_fn for Estimator"),
-        ("boosted_trees_classifier_train_in_memory", "Use the package tensorflow-decision-forests"),
+        ("boosted_trees_classifier_train_in_memory", "Train the trees with the package ydf"),
     ],
 )
 def test_what_is_missing_says_what_to_use(name, advice):

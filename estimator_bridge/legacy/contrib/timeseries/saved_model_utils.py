@@ -119,3 +119,7 @@ def _run(
     # The state may come with its own times, which those of the features replace.
     feeds = {inputs[key]: value for key, value in [*state.items(), *features.items()]}
     return session.run(outputs, feed_dict=feeds)
+
+
+def __dir__() -> list[str]:
+    return __all__
