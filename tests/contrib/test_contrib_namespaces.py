@@ -55,7 +55,7 @@ def test_both_paths_lead_to_one_module():
 def test_what_faces_estimators_is_above():
     assert set(dir(whole)) - set(dir(contrib)) == {
         "cluster_resolver", "distribute", "estimator", "factorization", "hooks", "kernel_methods",
-        "learn", "linear_optimizer", "predictor", "tpu",
+        "learn", "linear_optimizer", "predictor", "timeseries", "tpu",
     }  # fmt: skip
     with pytest.raises(ImportError, match=r"tf\.contrib\.tpu is not supported"):
         importlib.import_module("estimator_bridge.contrib.tpu")
