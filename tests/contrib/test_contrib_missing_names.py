@@ -77,7 +77,7 @@ def test_no_name_is_supported_and_has_advice(namespace):
     [
         ("QuantizedDistribution", "tfp.distributions.QuantizedDistribution"),
         ("VectorLaplaceDiag", "tfp.distributions.Independent"),
-        ("auto_correlation", "tfp.stats.auto_correlation"),
+        ("moving_mean_variance", "tfp.stats.assign_moving_mean_variance"),
         ("bijectors.ScaleTriL", "tfp.bijectors.FillScaleTriL"),
     ],
 )
