@@ -14,6 +14,7 @@ from estimator_bridge.contrib.layers.initializers import xavier_initializer
 from estimator_bridge.contrib.layers.layer_variables import RENAMED, layer_scope, weight
 from estimator_bridge.contrib.layers.utils import (
     channel_dimension,
+    channels_first,
     last_dimension,
     n_positive_integers,
 )
@@ -22,9 +23,9 @@ from estimator_bridge.contrib.model_pruning.masks import masked
 
 __all__ = ["masked_conv2d", "masked_convolution", "masked_fully_connected"]
 
-_v1 = tf.compat.v1
 _XAVIER = xavier_initializer()
-_ZEROS = _v1.zeros_initializer()
+_ZEROS = tf.compat.v1.zeros_initializer()
+_ONES = tf.compat.v1.ones_initializer()
 _FORMATS = (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW")
 
 
@@ -85,8 +86,7 @@ def masked_convolution(
       ValueError: a wrong rank or format, or a stride together with a rate.
     """
     layer = WeightedLayer.of(locals())
-    if data_format not in _FORMATS:
-        raise ValueError(f"Invalid data_format: {data_format!r}. Use 'NHWC' or 'NCHW'.")
+    first = channels_first(data_format, _FORMATS)
     with layer_scope(scope, "Conv", inputs, reuse, RENAMED) as sc:
         inputs = tf.convert_to_tensor(inputs)
         if inputs.shape.rank != 4:
@@ -96,7 +96,6 @@ def masked_convolution(
             )
         if data_format not in (None, "NHWC", "NCHW"):
             raise ValueError(f"Unsupported data format {data_format}. Use 'NHWC' or 'NCHW'.")
-        first = data_format == "NCHW"
         channels = channel_dimension(inputs.shape, "channels_first" if first else "channels_last")
         shape = [*n_positive_integers(2, kernel_size), channels, num_outputs]
         mask = _mask(shape, inputs)
@@ -174,7 +173,10 @@ def masked_fully_connected(
 
 
 def _weights(layer: WeightedLayer, shape: list[int], inputs: tf.Tensor) -> Any:
-    """Gets or makes the weights' variable, which `WeightedLayer.weights` returns as a tensor."""
+    """Gets or makes the weights; parts stay apart, as their masks are pruned part by part.
+
+    `WeightedLayer.weights` joins them.
+    """
     return weight(
         "kernel",
         shape,
@@ -187,10 +189,8 @@ def _weights(layer: WeightedLayer, shape: list[int], inputs: tf.Tensor) -> Any:
 
 
 def _mask(shape: list[int], inputs: tf.Tensor) -> Any:
-    ones = _v1.ones_initializer()
-    return weight("mask", shape, inputs.dtype.base_dtype, ones, trainable=False)
+    return weight("mask", shape, inputs.dtype.base_dtype, _ONES, trainable=False)
 
 
 def _threshold(inputs: tf.Tensor) -> Any:
-    zeros = _v1.zeros_initializer()
-    return weight("threshold", [], inputs.dtype.base_dtype, zeros, trainable=False)
+    return weight("threshold", [], inputs.dtype.base_dtype, _ZEROS, trainable=False)
