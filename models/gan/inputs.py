@@ -5,15 +5,13 @@ The host draws the noise, so that a batch has the same noise on any number of co
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.data.input_fn import batch_size_for
 from estimator_bridge.data.reader_parts import reader_part
 from models.gan.model import NOISE
 from models.in_memory import Split, input_fn_of
@@ -23,9 +21,8 @@ from models.task import InputRequest
 
 __all__ = ["noisy_inputs"]
 
-# Fewer examples are kept as arrays: whole epochs of them are shuffled and given noise at once.
+# Fewer examples are kept as arrays, whose epochs are shuffled at once.
 _FEW = 10_000
-_ENDLESS = 1 << 62
 
 InputFn = Callable[..., tf.data.Dataset]
 
@@ -41,54 +38,15 @@ def noisy_inputs(digits: DigitData) -> Callable[[InputRequest], InputFn]:
         [batch, height, width, 1], "noise": float32 [batch, 32]}, labels int64 [batch]).
     """
     if sum(digits.sizes.values()) > _FEW:
-        return lambda request: _in_batches(_read(digits, request), request)
+        return lambda request: _with_noise(_read(digits, request), request)
     splits = {}
     for split, size in digits.sizes.items():
         images, labels = examples(digits, split, size)
         splits[split] = Split(images[..., np.newaxis], labels)
-    return functools.partial(_of_few, splits)
+    return lambda request: _with_noise(input_fn_of(splits, request), request)
 
 
-def _of_few(splits: Mapping[str, Split], request: InputRequest) -> InputFn:
-    if request.training:
-        return _in_epochs(splits[request.split], request)
-    return _in_batches(input_fn_of(splits, request), request)
-
-
-def _in_epochs(split: Split, request: InputRequest) -> InputFn:
-    """Shuffles whole epochs and draws their noise at once, then cuts them into batches.
-
-    A batch costs a third of the processor time that it costs row by row. Batches cross the borders
-    of epochs, and each epoch has an order of its own.
-    """
-
-    def input_fn(
-        params: Any = None,
-        mode: str | None = None,
-        input_context: tf.distribute.InputContext | None = None,
-    ) -> tf.data.Dataset:
-        del mode
-        index, count = reader_part(params, input_context)
-        rows = slice(index, request.first, count)
-        images, labels = tf.constant(split.features[rows]), tf.constant(split.labels[rows])
-        size = int(images.shape[0])
-        known = request.seed is not None
-        order_seed = request.seed if known else int(np.random.randint(1 << 31))
-
-        def epoch(number: tf.Tensor) -> Any:
-            chance = tf.random.stateless_uniform([size], tf.stack([order_seed, number]))
-            order = tf.argsort(chance)
-            noise = _noise(size, request, number * count + index)
-            return {"image": tf.gather(images, order), "noise": noise}, tf.gather(labels, order)
-
-        epochs = tf.data.Dataset.range(_ENDLESS if size else 0).map(epoch)
-        batches = epochs.rebatch(batch_size_for(params, request.batch_size), drop_remainder=True)
-        return batches.prefetch(tf.data.AUTOTUNE)
-
-    return input_fn
-
-
-def _in_batches(batches: InputFn, request: InputRequest) -> InputFn:
+def _with_noise(batches: InputFn, request: InputRequest) -> InputFn:
     """Draws the noise of a batch at once: single rows made training steps wait for theirs."""
 
     def input_fn(

@@ -26,7 +26,7 @@ _COUNTERPARTS = {
     "AssignSub": "AssignSubVariableOp",
     "IsVariableInitialized": "VarIsInitializedOp",
 }
-# They pass a reference on, and a handle likewise.
+# Operations that return the reference they get. Their counterparts return a handle in that way.
 _PASSING = {
     name: name.replace("Ref", "")
     for name in (
