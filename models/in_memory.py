@@ -88,6 +88,8 @@ def _shuffled_batches(arrays: Any, batch_size: int, seed: int | None) -> tf.data
         return tf.argsort(tf.random.stateless_uniform([rows], tf.stack([epoch_seed, 0])))
 
     def gather(numbers: tf.Tensor) -> Any:
+        """Returns the batches of a block, stacked."""
+        numbers = tf.reshape(numbers, [-1, batch_size])
         return tf.nest.map_structure(lambda tensor: tf.gather(tensor, numbers), tensors)
 
     # A saved position has the state of these seeds, also of those that no seed of ours decides.
@@ -97,4 +99,5 @@ def _shuffled_batches(arrays: Any, batch_size: int, seed: int | None) -> tf.data
     options = tf.data.Options()
     options.autotune.enabled = False
     options.experimental_optimization.apply_default_optimizations = False
-    return blocks.rebatch(batch_size, drop_remainder=True).with_options(options)
+    # Not by rebatch: tf.distribute takes a rebatch at a dataset's end for its own, and drops it.
+    return blocks.unbatch().with_options(options)

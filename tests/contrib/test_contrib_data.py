@@ -244,11 +244,6 @@ def test_csv(graph, tmp_path):
     assert elements(made) == [({"b": [b"x", b"y"]}, [1, 2])]
 
 
-def test_what_is_missing_says_what_to_use():
-    with pytest.raises(AttributeError, match=r"tf.contrib.data.LMDBDataset .*from_generator"):
-        _ = data.LMDBDataset
-
-
 @pytest.mark.parametrize("cores", [0, 2])
 def test_an_input_fn_of_2018(records, cores, tmp_path):
     """The pipeline of tensorflow/tpu's ResNet: interleaved files, shuffled, parsed and batched."""

@@ -83,3 +83,18 @@ def test_batches_have_the_size_that_the_estimator_gives_and_a_static_shape():
 def test_evaluation_reads_each_row_once_and_in_order():
     request = InputRequest("test", False, 8)
     assert rows_of(batches({"test": split_of(20)}, request), -1) == list(range(20))
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_strategy_that_distributes_the_dataset_gets_whole_batches(replicas):
+    """tf.distribute drops a rebatch at a dataset's end."""
+    request = InputRequest("train", True, 8, seed=1)
+    dataset = batches({"train": split_of(50)}, request)
+    strategy = tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(replicas)])
+    found = []
+    for _, (_, numbers) in zip(range(25), strategy.experimental_distribute_dataset(dataset)):
+        parts = strategy.experimental_local_results(numbers)
+        assert [part.shape for part in parts] == [[8 // replicas]] * replicas
+        found += [row for part in parts for row in part.numpy().tolist()]
+    assert found == rows_of(dataset, 25)
+    assert sorted(found) == sorted([*range(50)] * 4)

@@ -49,10 +49,12 @@ class Case:
       has_gradients: whether gradients with respect to the trainable variables, and to constants
         that are named "input", are observed.
       queues: whether queue runners run.
+      has_ends: whether the last values of the variables are observed, which threads may change.
     """
 
-    def __init__(self, build, has_gradients=True, queues=False):
+    def __init__(self, build, has_gradients=True, queues=False, has_ends=True):
         self.build, self.has_gradients, self.queues = build, has_gradients, queues
+        self.has_ends = has_ends
 
 
 def observe(case):
@@ -114,7 +116,7 @@ def _observe_graph(graph, case, made):
             seen["gradients"] = {name: _number(value) for name, value in found.items()}
         if summaries is not None:
             seen["summaries"] = _summary_values(session.run(summaries, feeds))
-        if after_each or case.queues is None:
+        if case.has_ends and (after_each or case.queues is None):
             ends = session.run({each.op.name: each for each in variables})
             seen["ends"] = {name: _number(value) for name, value in sorted(ends.items())}
         del threads
