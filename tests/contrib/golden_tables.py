@@ -80,7 +80,7 @@ class Group:
             env={
                 **os.environ,
                 "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-                # As in 1.15.5. With it, a batch of matrices below 5 x 5 corrupts memory at times.
+                # As in 1.15.5. TensorFlow 2.21's corrupts memory at times, see docs/versions.md.
                 "TF_ENABLE_ONEDNN_OPTS": "0",
             },
             capture_output=True,
