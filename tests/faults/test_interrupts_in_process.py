@@ -44,6 +44,14 @@ def send(signum=signal.SIGINT):
     os.kill(os.getpid(), signum)
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard():
+    """A background job of a shell may ignore Ctrl-C, and these tests would train for ever."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def estimator(tmp_path):
     return eb.Estimator(model_fn, str(tmp_path))

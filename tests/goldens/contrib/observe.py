@@ -48,13 +48,11 @@ class Case:
       build: the function, without arguments.
       has_gradients: whether gradients with respect to the trainable variables, and to constants
         that are named "input", are observed.
-      queues: whether queue runners run.
-      has_ends: whether the last values of the variables are observed, which threads may change.
+      queues: whether queue runners run; None if not, and the last values of variables count too.
     """
 
-    def __init__(self, build, has_gradients=True, queues=False, has_ends=True):
+    def __init__(self, build, has_gradients=True, queues=False):
         self.build, self.has_gradients, self.queues = build, has_gradients, queues
-        self.has_ends = has_ends
 
 
 def observe(case):
@@ -116,7 +114,7 @@ def _observe_graph(graph, case, made):
             seen["gradients"] = {name: _number(value) for name, value in found.items()}
         if summaries is not None:
             seen["summaries"] = _summary_values(session.run(summaries, feeds))
-        if case.has_ends and (after_each or case.queues is None):
+        if case.queues is None or (after_each and not case.queues):  # a queue's threads go on
             ends = session.run({each.op.name: each for each in variables})
             seen["ends"] = {name: _number(value) for name, value in sorted(ends.items())}
         del threads

@@ -36,14 +36,14 @@ def _rows(first, count):
 
 
 def _queued(build):
-    """A case of queues, without summaries and last values: their threads are ahead by chance."""
+    """A case of queues, whose summaries are left out: they say how full a queue is by chance."""
 
     def build_quietly():
         made = build()
         tf.get_default_graph().clear_collection(tf.GraphKeys.SUMMARIES)
         return made
 
-    return Case(build_quietly, has_gradients=False, queues=True, has_ends=False)
+    return Case(build_quietly, has_gradients=False, queues=True)
 
 
 def _whole(*arguments, **options):
