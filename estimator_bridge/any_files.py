@@ -11,10 +11,12 @@ import errno
 import glob
 import io
 import os
+import stat
 from collections.abc import Iterator
 from typing import Any, BinaryIO, TextIO
 
 __all__ = [
+    "check_is_file",
     "exists",
     "files_below",
     "is_folder",
@@ -78,8 +80,28 @@ def matching(pattern: str) -> list[str]:
             return []
 
 
+def check_is_file(path: str) -> None:
+    """Checks that a path is not a pipe or a device, before it is opened.
+
+    Opening a pipe waits for its writer, and a device such as /dev/zero never ends.
+
+    Raises:
+      OSError: it is one, or there is no such file. Paths of an object store pass.
+    """
+    if is_remote(path):
+        return
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "is a pipe or a device, not a file", path)
+
+
 def open_bytes(path: str) -> BinaryIO:
-    """Opens a file to read its bytes."""
+    """Opens a file to read its bytes.
+
+    Raises:
+      OSError: it cannot be opened, or is a pipe or a device: see `check_is_file`.
+    """
+    check_is_file(path)
     if not is_remote(path):
         return open(path, "rb")
     return io.BufferedReader(_RemoteFile(path), _BUFFER)
@@ -87,6 +109,7 @@ def open_bytes(path: str) -> BinaryIO:
 
 def open_text(path: str, encoding: str = "utf-8", newline: str | None = None) -> TextIO:
     """Opens a file to read its text; see `open_bytes`, and Python's own ``open``."""
+    check_is_file(path)
     if not is_remote(path):
         return open(path, encoding=encoding, newline=newline)
     return io.TextIOWrapper(open_bytes(path), encoding=encoding, newline=newline)

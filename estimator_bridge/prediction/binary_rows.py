@@ -7,7 +7,8 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.prediction.rows import BadRow, Found, Row
-from estimator_bridge.records.framing import next_record
+from estimator_bridge.records.framing import Damage, walk
+from estimator_bridge.records.source import OVERHEAD
 from estimator_bridge.tensorflow_private import tf_record_random_reader
 
 __all__ = ["image_rows", "record_rows"]
@@ -20,23 +21,20 @@ def record_rows(path: str) -> Found:
     the file can be found.
     """
     reader = tf_record_random_reader(path)
-    offset = number = 0
-    while True:
+    offset = 0
+    for number, length in enumerate(walk(path)):
         place = f"record {number} at byte {offset}"
-        try:
-            content, end = reader.read(offset)
-        except IndexError:  # the file's end
+        if isinstance(length, Damage):
+            left = "the rest of the file cannot be read"
+            yield BadRow(path, place, f"damaged: {length.reason}; {left}")
             return
+        try:
+            content, _ = reader.read(offset)
         except tf.errors.OpError as error:
-            following = next_record(path, offset)
-            left = "" if following else "; the rest of the file cannot be read"
-            yield BadRow(path, place, f"damaged: {error.message}{left}")
-            if following is None:
-                return
-            offset, number = following, number + 1
-            continue
-        yield Row(path, place, _features(content), content)
-        offset, number = end, number + 1
+            yield BadRow(path, place, f"damaged: {error.message}")
+        else:
+            yield Row(path, place, _features(content), content)
+        offset += length + OVERHEAD
 
 
 def image_rows(path: str) -> Found:

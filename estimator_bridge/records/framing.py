@@ -4,18 +4,40 @@ A record is its length (8 bytes), the length's checksum (4), the content, and th
 (4). Checksums are CRC-32C, rotated and shifted by a constant. TensorFlow checks contents. This
 module checks lengths: they show where a damaged record begins, and whether a file contains records
 at all.
+
+TensorFlow allocates as many bytes as a length states before it looks at the file's size, and ends
+the process by a signal if that fails. So each length is compared with the file's size here, before
+TensorFlow reads the record.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
+import os
 import struct
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 
 import tensorflow as tf
 
-__all__ = ["Damage", "begins_as_records", "next_record", "offset_of", "records_in", "walk"]
+from estimator_bridge.any_files import is_remote
+from estimator_bridge.errors import DataError
 
+__all__ = [
+    "MOST_BYTES",
+    "Damage",
+    "begins_as_records",
+    "check_lengths",
+    "offset_of",
+    "records_in",
+    "walk",
+    "whole_records",
+]
+
+# Of one record: no larger Example can be parsed, because protocol buffers end there.
+MOST_BYTES = (1 << 31) - 1
 HEADER = 12
 FOOTER = 4
 _POLYNOMIAL = 0x82F63B78  # Castagnoli's, reversed
@@ -44,11 +66,13 @@ class Damage:
       offset: the byte at which the damaged record begins.
       record: the number of whole records before it.
       reason: what is wrong.
+      length: the length that its header states, if the header itself is whole.
     """
 
     offset: int
     record: int
     reason: str
+    length: int | None = None
 
     def __str__(self) -> str:
         return f"record {self.record} at byte {self.offset}: {self.reason}"
@@ -56,24 +80,55 @@ class Damage:
 
 def walk(path: str) -> Iterator[int | Damage]:
     """Yields the length of each record's content, and at the end the damage, if any."""
-    size = int(tf.io.gfile.stat(path).length)
     offset = record = 0
-    with tf.io.gfile.GFile(path, "rb") as file:
+    with _opened(path) as (size, header_at):
         while offset < size:
-            file.seek(offset)
-            header = file.read(HEADER)
-            length = _length(header)
-            if length is None:
-                yield Damage(offset, record, _bad_header(header))
+            content = _content_at(offset, record, size, header_at)
+            yield content
+            if isinstance(content, Damage):
                 return
-            end = offset + HEADER + length + FOOTER
-            if end > size:
-                yield Damage(
-                    offset, record, f"cut short: it ends at byte {end}, and the file at {size}"
+            offset, record = offset + HEADER + content + FOOTER, record + 1
+
+
+def whole_records(path: str, most: int | None = None) -> int:
+    """Returns the number of records before the first damage of the framing.
+
+    Args:
+      path: the file.
+      most: the largest number of interest; records after it are not looked at.
+    """
+    lengths = itertools.islice(walk(path), most)
+    return sum(not isinstance(length, Damage) for length in lengths)
+
+
+def check_lengths(paths: Sequence[str], seconds: float = 1.0) -> None:
+    """Checks that no record states a length with which TensorFlow would end the process.
+
+    Other damage is left to the reader. Only lengths are read, so the check of a warm disk takes a
+    second for half a million records. Files of object stores are not checked: each length would be
+    a request.
+
+    Args:
+      paths: the files.
+      seconds: the time after which the check ends: on a slow disk it would delay a training.
+
+    Raises:
+      DataError: a record of a file states more bytes than the file has, or more than `MOST_BYTES`.
+    """
+    end = time.monotonic() + seconds
+    for path in paths:
+        if is_remote(path):
+            continue
+        size = os.stat(path).st_size
+        for length in walk(path):
+            if isinstance(length, Damage) and (length.length or 0) > min(size, MOST_BYTES):
+                raise DataError(
+                    f"{path}, byte {length.offset}: damaged from record {length.record} on: "
+                    f"{length.reason}. `estimator-bridge data check` reports all damage. Copy the "
+                    "file again, or write the records again."
                 )
+            if time.monotonic() > end:
                 return
-            yield length
-            offset, record = end, record + 1
 
 
 def records_in(path: str) -> tuple[int, Damage | None]:
@@ -101,26 +156,6 @@ def offset_of(path: str, count: int) -> int:
     return offset
 
 
-def next_record(path: str, offset: int) -> int | None:
-    """Returns the byte at which the next record begins, for a record whose content is damaged.
-
-    Args:
-      path: the file.
-      offset: the byte at which the damaged record begins.
-
-    Returns:
-      The next record's first byte; None if the header is damaged too, or the file ends within the
-      record.
-    """
-    with tf.io.gfile.GFile(path, "rb") as file:
-        file.seek(offset)
-        length = _length(file.read(HEADER))
-    if length is None:
-        return None
-    end = offset + HEADER + length + FOOTER
-    return end if end <= int(tf.io.gfile.stat(path).length) else None
-
-
 def begins_as_records(path: str) -> str | None:
     """Returns why a file is not a TFRecord file, by its first bytes; None if it is, or is empty."""
     with tf.io.gfile.GFile(path, "rb") as file:
@@ -128,6 +163,43 @@ def begins_as_records(path: str) -> str | None:
     if not header or _length(header) is not None:
         return None
     return _bad_header(header)
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[tuple[int, Callable[[int], bytes]]]:
+    """Gives a file's size, and a function that reads the header at an offset."""
+    if is_remote(path):
+        size = int(tf.io.gfile.stat(path).length)
+        with tf.io.gfile.GFile(path, "rb") as remote:
+
+            def header_at(offset: int) -> bytes:
+                remote.seek(offset)
+                return remote.read(HEADER)
+
+            yield size, header_at
+        return
+    with open(path, "rb", buffering=0) as file:
+        descriptor = file.fileno()
+        size = os.fstat(descriptor).st_size
+        yield size, lambda offset: os.pread(descriptor, HEADER, offset)
+
+
+def _content_at(
+    offset: int, record: int, size: int, header_at: Callable[[int], bytes]
+) -> int | Damage:
+    """Returns the length of a record's content, or its damage."""
+    header = header_at(offset)
+    length = _length(header)
+    if length is None:
+        return Damage(offset, record, _bad_header(header))
+    end = offset + HEADER + length + FOOTER
+    if end > size:
+        reason = f"cut short: it ends at byte {end}, and the file at {size}"
+        return Damage(offset, record, reason, length)
+    if length > MOST_BYTES:
+        reason = f"{length} bytes long, more than any Example: the limit is {MOST_BYTES}"
+        return Damage(offset, record, reason, length)
+    return length
 
 
 def _length(header: bytes) -> int | None:

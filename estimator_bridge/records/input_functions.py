@@ -18,6 +18,7 @@ from estimator_bridge.model import ModeKeys
 from estimator_bridge.records.explaining import first_unreadable
 from estimator_bridge.records.features import Feature, parse
 from estimator_bridge.records.files import Paths, RecordFiles, find_records
+from estimator_bridge.records.framing import check_lengths
 from estimator_bridge.records.left_out import Part, check_left_out, file_reader
 
 __all__ = ["input_fn"]
@@ -116,6 +117,7 @@ def input_fn(
     files = find_records(paths)
     parsing = _parser(files, features, label)
     check_left_out(leave_out or {}, files.paths)
+    check_lengths(files.paths)
     reading = _Reading(
         training, label, decode, transform, shuffle, seed, cache, leave_out or {}
     )  # fmt: skip

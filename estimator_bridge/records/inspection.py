@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from estimator_bridge.errors import DataError
 from estimator_bridge.records.features import Feature, parsing_spec
-from estimator_bridge.records.framing import Damage, offset_of, records_in
+from estimator_bridge.records.framing import Damage, offset_of, records_in, whole_records
 
 __all__ = ["Finding", "Labels", "damage_in", "features_of", "first_records", "misfits"]
 
@@ -88,8 +88,9 @@ def first_records(paths: Sequence[str], count: int = _SAMPLE) -> list[tf.train.E
     """
     found: list[tf.train.Example] = []
     for path in paths:
+        whole = whole_records(path, count - len(found))
         try:
-            for record in tf.data.TFRecordDataset(path).take(count - len(found)):
+            for record in tf.data.TFRecordDataset(path).take(whole):
                 found.append(_example(path, record.numpy()))
         except tf.errors.DataLossError:
             continue  # reported with its place by `damage_in`

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
+
+from estimator_bridge.any_files import check_is_file
+from estimator_bridge.records.framing import records_in
 
 __all__ = ["read_eval_metrics", "scalars_by_step", "steps_in", "tags_at"]
 
@@ -75,7 +79,21 @@ def _values(pattern: str) -> Iterator[tuple[int, Any]]:
 def _events(pattern: str) -> Iterator[Any]:
     for path in sorted(tf.io.gfile.glob(pattern)):
         try:
-            for record in _records(path):
-                yield tf.compat.v1.Event.FromString(record)
+            check_is_file(path)
+            whole, damage = records_in(path)
+            for record in itertools.islice(_records(path), whole):
+                yield _parsed(record)
         except (tf.errors.DataLossError, tf.errors.NotFoundError) as error:
             logging.warning("Skipping the rest of event file %s: %s", path, error.message)
+        except (OSError, ValueError) as error:
+            logging.warning("Skipping the rest of event file %s: %s", path, error)
+        else:
+            if damage is not None:
+                logging.warning("Skipping the rest of event file %s: %s", path, damage)
+
+
+def _parsed(record: bytes) -> Any:
+    try:
+        return tf.compat.v1.Event.FromString(record)
+    except Exception as error:  # protobuf's own type has moved between releases
+        raise ValueError("a record of it is not an event") from error
