@@ -10,6 +10,7 @@ import contextlib
 import errno
 import glob
 import io
+import ntpath
 import os
 import stat
 from collections.abc import Iterator
@@ -20,11 +21,13 @@ __all__ = [
     "exists",
     "files_below",
     "is_folder",
+    "is_plain_name",
     "is_remote",
     "matching",
     "names_in",
     "open_bytes",
     "open_text",
+    "read_at_most",
 ]
 
 _BUFFER = 1 << 20
@@ -80,6 +83,16 @@ def matching(pattern: str) -> list[str]:
             return []
 
 
+def is_plain_name(name: object) -> bool:
+    """Returns whether a name from a foreign file is that of a file in the same folder.
+
+    Others, such as ``../secret`` or ``C:secret``, lead out of it on some system.
+    """
+    if not isinstance(name, str) or name in ("", ".", "..") or "\0" in name:
+        return False
+    return ntpath.basename(name) == name  # of Windows: it knows drives and both separators
+
+
 def check_is_file(path: str) -> None:
     """Checks that a path is not a pipe or a device, before it is opened.
 
@@ -113,6 +126,19 @@ def open_text(path: str, encoding: str = "utf-8", newline: str | None = None) ->
     if not is_remote(path):
         return open(path, encoding=encoding, newline=newline)
     return io.TextIOWrapper(open_bytes(path), encoding=encoding, newline=newline)
+
+
+def read_at_most(file: Any, count: int) -> bytes:
+    """Returns the next bytes of a file, at most a number of them, block by block.
+
+    Python's own ``read(count)`` first allocates as many bytes, which may be what a foreign header
+    states.
+    """
+    blocks = []
+    while count > 0 and (block := file.read(min(count, _BUFFER))):
+        blocks.append(block)
+        count -= len(block)
+    return b"".join(blocks)
 
 
 class _RemoteFile(io.RawIOBase):

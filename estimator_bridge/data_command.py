@@ -128,10 +128,10 @@ def _write(arguments: argparse.Namespace) -> int:
 
 
 def _source(path: str, seed: int | None) -> Source:
-    import numpy as np
     import tensorflow as tf
 
     from estimator_bridge.records import DataError, from_arrays, from_csv, from_images
+    from estimator_bridge.records.npz_arrays import read_npz
 
     if tf.io.gfile.isdir(path):
         return from_images(path, 0 if seed is None else seed)
@@ -141,15 +141,7 @@ def _source(path: str, seed: int | None) -> Source:
             raise DataError("--seed is for images and arrays: rows of a CSV file keep their order.")
         return from_csv(path)
     if ending == _ARRAYS:
-        if not tf.io.gfile.exists(path):
-            raise DataError(f"{path}: no such file.")
-        try:
-            with tf.io.gfile.GFile(path, "rb") as file, np.load(file) as arrays:
-                return from_arrays({name: arrays[name] for name in arrays.files}, seed)
-        except (OSError, ValueError, EOFError) as error:
-            if isinstance(error, DataError):
-                raise
-            raise DataError(f"{path}: not a file that np.savez wrote: {error}") from error
+        return from_arrays(read_npz(path), seed)
     raise DataError(
         f"{path}: no such folder, and no file that can be read as records: want a folder of images "
         f"with a sub-folder for each class, a file that ends in {', '.join(_TABLES)}, or "

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import io
+import math
 import struct
 from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.any_files import read_at_most
 from estimator_bridge.legacy.downloads import local_copy
 
 __all__ = ["IMAGES", "LABELS", "DataSet", "DataSets", "decode", "read_data_sets"]
@@ -20,6 +23,7 @@ _FILES = {
 }
 # The magic numbers at the start of the files.
 IMAGES, LABELS = 2051, 2049
+_MOST_BYTES = 1 << 30
 _N_CLASSES = 10
 
 
@@ -206,9 +210,18 @@ def decode(packed: bytes, kind: int, name: str) -> np.ndarray:
     Raises:
       ValueError: the file is of another kind.
     """
-    content = gzip.decompress(packed)
     dimensions = 3 if kind == IMAGES else 1
-    found, *shape = struct.unpack(f">{1 + dimensions}I", content[: 4 * (1 + dimensions)])
-    if found != kind:
-        raise ValueError(f"Invalid magic number {found} in MNIST file: {name}. Expected {kind}.")
-    return np.frombuffer(content, np.uint8, offset=4 * (1 + dimensions)).reshape(shape)
+    start = 4 * (1 + dimensions)
+    with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+        found, *shape = struct.unpack(f">{1 + dimensions}I", file.read(start).ljust(start, b"\0"))
+        if found != kind:
+            raise ValueError(
+                f"Invalid magic number {found} in MNIST file: {name}. Expected {kind}."
+            )
+        size = math.prod(shape)
+        if size > _MOST_BYTES:
+            raise ValueError(f"{name}: its header states the shape {shape}, more than 1 GiB.")
+        content = read_at_most(file, size)
+    if len(content) < size:
+        raise ValueError(f"{name}: cut short: its header states the shape {shape}.")
+    return np.frombuffer(content, np.uint8).reshape(shape)

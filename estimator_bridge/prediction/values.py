@@ -20,6 +20,7 @@ from estimator_bridge.prediction.accepted_kinds import (
 )
 from estimator_bridge.prediction.rows import Row, RowError
 from estimator_bridge.prediction.served_model import ExampleInput, Input, ServedModel
+from estimator_bridge.records.images import decoded_image
 
 __all__ = ["arrays_of"]
 
@@ -70,7 +71,7 @@ def _of_image(wanted: Input, content: bytes) -> np.ndarray:
     if channels and channels not in _CHANNELS:
         raise RowError(f"input {wanted.name!r} has {channels} channels: no image has as many")
     try:
-        pixels = tf.io.decode_image(content, channels, expand_animations=False).numpy()
+        pixels = decoded_image(content, channels).numpy()
     except tf.errors.InvalidArgumentError:
         raise RowError("not an image (BMP, GIF, JPEG or PNG), or a damaged one") from None
     if is_gray:

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.errors import DataError
 from estimator_bridge.records.features import Feature
-from estimator_bridge.records.files import Paths, RecordFiles, find_records
+from estimator_bridge.records.files import Paths, RecordFiles, check_regular, find_records
 from estimator_bridge.records.images import image_features, images_of
 from estimator_bridge.records.inspection import (
     Finding,
@@ -135,6 +135,8 @@ def _found(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
         for s in manifest.shards
         if s.file not in there
     ]
+    for path in listed:
+        check_regular(path)
     if not listed:
         raise DataError(
             f"{folder}: none of the {len(manifest.shards)} files that its manifest lists exists. "

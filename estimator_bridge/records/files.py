@@ -9,13 +9,14 @@ from typing import Union
 
 import tensorflow as tf
 
+from estimator_bridge.any_files import check_is_file
 from estimator_bridge.errors import DataError
 from estimator_bridge.records.features import Feature
 from estimator_bridge.records.framing import begins_as_records
 from estimator_bridge.records.manifest import MANIFEST, Manifest, read_manifest
 from estimator_bridge.records.unfinished import UNFINISHED
 
-__all__ = ["Paths", "RecordFiles", "find_records"]
+__all__ = ["Paths", "RecordFiles", "check_regular", "find_records"]
 
 Paths = Union[str, "os.PathLike[str]", Sequence[str]]
 
@@ -123,6 +124,7 @@ def _check_sizes(folder: str, manifest: Manifest) -> None:
                 f"{path}: missing: {MANIFEST} lists it with {shard.records} records. Copy it "
                 f"again, or remove {folder} and write the records again."
             )
+        check_regular(path)
         size = int(tf.io.gfile.stat(path).length)
         if size != shard.bytes:
             raise DataError(
@@ -132,7 +134,21 @@ def _check_sizes(folder: str, manifest: Manifest) -> None:
             )
 
 
+def check_regular(path: str) -> None:
+    """Checks that a path is not a pipe or a device, which nothing reads to its end.
+
+    Raises:
+      DataError: it is one, or cannot be examined.
+    """
+    try:
+        check_is_file(path)
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}. Name files of records.") from None
+
+
 def _check_kind(place: str, files: Sequence[str]) -> None:
+    for path in files:
+        check_regular(path)
     wrong = [(path, why) for path in files if (why := begins_as_records(path))]
     if not wrong:
         return

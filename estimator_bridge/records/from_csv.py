@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from estimator_bridge.errors import DataError
 from estimator_bridge.records.features import Feature, encode
+from estimator_bridge.records.files import check_regular
 from estimator_bridge.records.source import Source, mean_size
 
 __all__ = ["from_csv"]
@@ -121,6 +122,7 @@ def _rows(path: str, names: list[str]) -> Iterator[tuple[int, list[str]]]:
 def _opened(path: str) -> Iterator[Any]:
     if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
         raise DataError(f"{path}: no such file. Name a CSV file.")
+    check_regular(path)
     try:
         with tf.io.gfile.GFile(path, "r") as file:
             yield csv.reader(_without_mark(file), strict=True)

@@ -10,6 +10,8 @@ import tensorflow as tf
 
 from estimator_bridge.errors import DataError
 from estimator_bridge.records.features import Feature, encode
+from estimator_bridge.records.files import check_regular
+from estimator_bridge.records.images import decoded_image
 from estimator_bridge.records.source import OVERHEAD, Source
 from estimator_bridge.records.unreadable import reason_of
 from estimator_bridge.tensorflow_private import eager_mode
@@ -85,11 +87,12 @@ def _listed(folder: str) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
 
 def _content(path: str) -> bytes:
     """Returns the content of an image's file, and checks it: damage would stop a training."""
+    check_regular(path)
     with tf.io.gfile.GFile(path, "rb") as file:
         content = file.read()
     try:
         with eager_mode():
-            tf.io.decode_image(content, expand_animations=False)
+            decoded_image(content)
     except tf.errors.OpError as error:
         raise DataError(
             f"{path}: not an image that TensorFlow can decode: {reason_of(error)}. Remove the "

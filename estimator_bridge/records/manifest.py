@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import zlib
 from collections.abc import Mapping
@@ -11,14 +12,19 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.any_files import check_is_file, is_plain_name
 from estimator_bridge.errors import DataError
+from estimator_bridge.foreign_json import foreign_json
 from estimator_bridge.records.features import Feature
+from estimator_bridge.records.framing import MOST_BYTES
 
 __all__ = ["MANIFEST", "Manifest", "Shard", "read_manifest", "size_and_checksum"]
 
 MANIFEST = "manifest.json"
 
 _FORMAT = 1
+_MOST_BYTES = 64 << 20  # a million shards
+_DTYPES = ("float32", "int64", "string", "uint8")
 _BLOCK = 1 << 20
 
 
@@ -31,12 +37,22 @@ class Shard:
       records: the number of records.
       bytes: its size.
       crc32: the checksum of its content.
+
+    Raises:
+      ValueError: the name leads out of the folder, or a number is not one.
     """
 
     file: str
     records: int
     bytes: int
     crc32: int
+
+    def __post_init__(self) -> None:
+        if not is_plain_name(self.file):
+            raise ValueError(f"the shard's name {self.file!r} is not that of a file in the folder")
+        for number in (self.records, self.bytes, self.crc32):
+            if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+                raise ValueError(f"{number!r} is not a count, in the shard {self.file!r}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,14 +105,14 @@ class Manifest:
           DataError: the text is not a manifest, or is one of a later version.
         """
         try:
-            content = json.loads(text)
+            content = foreign_json(text)
             version = content["format"]
             if version == _FORMAT:
                 return cls(
                     source=int(content["source"]),
                     features=_features(content["features"]),
                     shards=tuple(Shard(**shard) for shard in content["shards"]),
-                    classes=tuple(content["classes"]),
+                    classes=_classes(content["classes"]),
                 )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataError(
@@ -121,8 +137,15 @@ def read_manifest(folder: str) -> Manifest | None:
     path = os.path.join(folder, MANIFEST)
     if not tf.io.gfile.exists(path):
         return None
+    try:
+        check_is_file(path)
+    except OSError as error:
+        raise DataError(f"{path}: damaged manifest: it {error.strerror}.") from None
     with tf.io.gfile.GFile(path, "rb") as file:
-        return Manifest.from_json(file.read().decode("utf-8", "replace"), path)
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise DataError(f"{path}: not a manifest: it has more than {_MOST_BYTES:,} bytes.")
+    return Manifest.from_json(content.decode("utf-8", "replace"), path)
 
 
 def size_and_checksum(path: str) -> tuple[int, int]:
@@ -136,4 +159,19 @@ def size_and_checksum(path: str) -> tuple[int, int]:
 
 
 def _features(content: Mapping[str, Any]) -> dict[str, Feature]:
-    return {name: Feature(one["dtype"], tuple(one["shape"])) for name, one in content.items()}
+    return {name: _feature(name, one["dtype"], one["shape"]) for name, one in content.items()}
+
+
+def _feature(name: str, dtype: Any, shape: Any) -> Feature:
+    sizes = [0 if size is None and at == 0 else size for at, size in enumerate(shape)]
+    if dtype not in _DTYPES or any(type(size) is not int or size < 0 for size in sizes):
+        raise ValueError(f"the feature {name!r} is {dtype!r} of shape {shape!r}")
+    if math.prod(sizes) > MOST_BYTES:
+        raise ValueError(f"the feature {name!r} of shape {shape!r} fits in no record")
+    return Feature(dtype, tuple(shape))
+
+
+def _classes(content: Any) -> tuple[str, ...]:
+    if not isinstance(content, list) or not all(isinstance(name, str) for name in content):
+        raise ValueError("the classes are not a list of names")
+    return tuple(content)

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.checkpoint import explained_full_disk_of
+from estimator_bridge.records.framing import check_lengths
 from models.mnist.check import DIGITS_FOLDER
 from models.mnist.digits import write_digits
 from models.mnist.idx import IdxPair, find_mnist, shapes_of
@@ -88,6 +89,7 @@ def _open_digits(folder: str, manifest: Manifest) -> DigitData:
 
     def read(split: str) -> tf.data.Dataset:
         files = [os.path.join(folder, shard.file) for shard in manifest.splits[split]]
+        check_lengths(files)
         return tf.data.TFRecordDataset(files).map(parse, num_parallel_calls=_PARALLEL_CALLS)
 
     sizes = {split: manifest.size(split) for split in ("train", "test")}

@@ -6,20 +6,24 @@ dimension as 32 bits) and then the values, row by row. Only unsigned bytes, type
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import math
 import os
 import struct
 import zlib
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from estimator_bridge.any_files import exists, open_bytes
+from estimator_bridge.any_files import exists, open_bytes, read_at_most
 from models.mnist.errors import DataError
 
 __all__ = ["IdxPair", "find_mnist", "read_idx", "read_pair", "shapes_of"]
 
 _UNSIGNED_BYTE = 8
+_MOST_BYTES = 1 << 30  # of one file; MNIST has 47 MB, EMNIST 547 MB
 # File names as first published, and as some mirrors have them.
 _STEMS = {"train": "train", "test": "t10k"}
 _SEPARATORS = ("-", ".")
@@ -78,32 +82,54 @@ def read_idx(path: str, num_dimensions: int) -> np.ndarray:
     Raises:
         DataError: the file is damaged, truncated, too long or in another format.
     """
+    start = 4 + 4 * num_dimensions
+    with _opened(path) as file:
+        header = read_at_most(file, start)
+        shape = _shape(path, header, num_dimensions)
+        want = math.prod(shape)
+        # One byte more than wanted shows a file that is too long; a bomb is not unpacked further.
+        values = read_at_most(file, want + 1)
+    if len(values) != want:
+        size = start + len(values)
+        got = f"cut short: {size}" if len(values) < want else f"too long: at least {size}"
+        raise DataError(
+            f"{path}: {got} bytes, but a header that states the shape {list(shape)} wants "
+            f"{start + want}. Download it again."
+        )
+    return np.frombuffer(values, np.uint8).reshape(shape)
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[Any]:
     try:
-        # A whole file, 47 MB at most, is read at once: its length is one of the checks.
         with open_bytes(path) as file:
-            content = file.read()
-        if path.endswith(".gz"):
-            content = gzip.decompress(content)
+            if path.endswith(".gz"):
+                with gzip.GzipFile(fileobj=file) as unpacked:
+                    yield unpacked
+            else:
+                yield file
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{path}: damaged gzip file: {error}. Download it again.") from error
+
+
+def _shape(path: str, header: bytes, num_dimensions: int) -> tuple[int, ...]:
+    """Returns the shape that a header states."""
     wanted = struct.pack(">HBB", 0, _UNSIGNED_BYTE, num_dimensions)
-    if content[:4] != wanted:
+    if header[:4] != wanted:
         raise DataError(
             f"{path}: not an IDX file of {num_dimensions} dimension(s) of unsigned bytes: it "
-            f"starts with {content[:4].hex(' ') or 'nothing'}, want {wanted.hex(' ')}."
+            f"starts with {header[:4].hex(' ') or 'nothing'}, want {wanted.hex(' ')}."
         )
     start = 4 + 4 * num_dimensions
-    if len(content) < start:
-        raise DataError(f"{path}: cut short in the header: {len(content)} bytes, want {start}.")
-    shape = struct.unpack(f">{num_dimensions}I", content[4:start])
-    want = start + int(np.prod(shape, dtype=np.int64))
-    if len(content) != want:
-        what = "cut short" if len(content) < want else "too long"
+    if len(header) < start:
+        raise DataError(f"{path}: cut short in the header: {len(header)} bytes, want {start}.")
+    shape = struct.unpack(f">{num_dimensions}I", header[4:])
+    if math.prod(shape) > _MOST_BYTES:
         raise DataError(
-            f"{path}: {what}: {len(content)} bytes, but a header that states the shape "
-            f"{list(shape)} wants {want}. Download it again."
+            f"{path}: a header that states the shape {list(shape)}: want at most "
+            f"{_MOST_BYTES:,} values. Download it again."
         )
-    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
+    return shape
 
 
 def read_pair(pair: IdxPair) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,8 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 
-from estimator_bridge.any_files import exists, open_bytes, open_text
+from estimator_bridge.any_files import exists, is_plain_name, open_bytes, open_text
+from estimator_bridge.foreign_json import foreign_json
 from models.mnist.errors import DataError
 
 __all__ = ["MANIFEST", "Manifest", "Shard", "open_records", "write_records"]
@@ -30,6 +31,10 @@ class Shard:
     records: int
     bytes: int
     crc32: int
+
+    def __post_init__(self) -> None:
+        if not is_plain_name(self.file):
+            raise ValueError(f"the shard's name {self.file!r} is not that of a file in the folder")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,7 +131,7 @@ def open_records(folder: str) -> Manifest:
     path = os.path.join(folder, MANIFEST)
     try:
         with open_text(path) as file:
-            content = json.load(file)
+            content = foreign_json(file.read())
         splits = {
             split: [Shard(**shard) for shard in shards]
             for split, shards in content["splits"].items()
@@ -134,7 +139,7 @@ def open_records(folder: str) -> Manifest:
         manifest = Manifest(about=dict(content["about"]), splits=splits)
     except FileNotFoundError:
         raise DataError(f"{path}: missing, so the shards cannot be checked. {advice}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path}: damaged manifest ({error!r}). {advice}") from error
     for shard in (shard for shards in splits.values() for shard in shards):
         _check_shard(os.path.join(folder, shard.file), shard, advice)
