@@ -16,23 +16,26 @@ MOST_LEVELS = 100
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
 
 
-def foreign_json(text: str, is_strict: bool = True) -> Any:
+def foreign_json(text: str, *, is_nan_allowed: bool = False, are_names_unique: bool = True) -> Any:
     """Returns the value of a JSON text.
 
     Args:
       text: the text.
-      is_strict: whether names that occur twice in an object and NaN or Infinity, which JSON does
-        not have, are refused. Otherwise the last of equal names counts, as for Python.
+      is_nan_allowed: whether NaN, Infinity and -Infinity, which JSON does not have, are numbers.
+      are_names_unique: whether a name that occurs twice in an object is refused. Otherwise the last
+        one counts, as for Python.
 
     Raises:
-      ValueError: it is not JSON, or is nested more than `MOST_LEVELS` deep.
+      ValueError: it is not such JSON, or is nested more than `MOST_LEVELS` deep.
     """
     _check_depth(text)
     try:
-        if not is_strict:
-            return json.loads(text)
-        return json.loads(text, object_pairs_hook=_with_unique_names, parse_constant=_refuse)
-    except RecursionError:  # unbalanced brackets in an unfinished string
+        return json.loads(
+            text,
+            object_pairs_hook=_with_unique_names if are_names_unique else None,
+            parse_constant=None if is_nan_allowed else _refuse,
+        )
+    except RecursionError:  # brackets in an unfinished string are not counted
         raise ValueError(f"nested more than {MOST_LEVELS} levels deep") from None
 
 

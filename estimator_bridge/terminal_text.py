@@ -10,9 +10,9 @@ import re
 
 __all__ = ["printable", "printable_text"]
 
-# Control characters of ASCII and Latin-1; marks and overrides that reorder what is shown; separators
-# that some programs take for the end of a line; and halves of surrogate pairs, which stand for the
-# undecodable bytes of file names and which no output can encode.
+# Control characters of ASCII and Latin-1; marks that reorder what is shown; separators that some
+# programs take for the end of a line; and halves of surrogate pairs, which stand for undecodable
+# bytes of file names and which no output can encode.
 _ORDERING = "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
 _UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f{_ORDERING}\ufeff\ud800-\udfff]")
 _UNSAFE_BUT_LINES = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_ORDERING}\ufeff\ud800-\udfff]")

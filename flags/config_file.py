@@ -11,6 +11,7 @@ from typing import Any
 
 from absl import flags as absl_flags
 
+from estimator_bridge.any_files import open_text
 from flags.rules import AUTO
 from flags.validate import FlagsError
 
@@ -25,6 +26,10 @@ _ALTERNATIVES = (
 _NOT_KEPT = {"config", "flagfile", "undefok", "dry_run", "help", "helpfull", "helpshort", "helpxml"}
 # The folders that libraries are installed in; the second is Debian's.
 _INSTALLED = {"site-packages", "dist-packages"}
+# A file of all flags has 5,000 characters, and one level.
+_MOST_CHARACTERS = 100_000
+_MOST_LEVELS = 20
+_SHOWN = 80
 _WANTED = {
     "bool": "true or false",
     "switch or auto": "true, false or auto",
@@ -87,19 +92,46 @@ def _flag_name(word: str, flag_values: absl_flags.FlagValues) -> str | None:
     return name[2:] if is_negated else name
 
 
-def _arguments(path: str, given: set[str], flag_values: absl_flags.FlagValues) -> list[str]:
+def _composed(path: str) -> Any:
+    """Returns the nodes of a YAML file, if it is not too deep and has no alias of a collection.
+
+    A few lines of such aliases can stand for gigabytes.
+    """
     import yaml  # few runs have such a file
 
     try:
-        with open(path, encoding="utf-8") as file:
-            root = yaml.compose(file, yaml.SafeLoader)
+        with open_text(path) as file:
+            text = file.read(_MOST_CHARACTERS + 1)
+        if len(text) > _MOST_CHARACTERS:
+            raise FlagsError([f"--config={path}: more than {_MOST_CHARACTERS:,} characters"])
+        depth, texts = 0, set()
+        for event in yaml.parse(text, yaml.SafeLoader):
+            line = event.start_mark.line + 1
+            if isinstance(event, yaml.NodeEvent) and event.anchor:
+                is_text = isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent))
+                texts = texts | {event.anchor} if is_text else texts - {event.anchor}
+            if isinstance(event, yaml.AliasEvent) and event.anchor not in texts:
+                raise FlagsError(
+                    [f"{path}, line {line}: the alias *{event.anchor} is not of one value: write it out"]
+                )
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _MOST_LEVELS:
+                raise FlagsError([f"{path}, line {line}: nested more than {_MOST_LEVELS} deep"])
+        return yaml.compose(text, yaml.SafeLoader)
     except OSError as error:
         raise FlagsError([f"--config={path}: cannot be read: {error.strerror}"]) from None
     except UnicodeDecodeError:
         raise FlagsError([f"--config={path}: not a text file. Want YAML"]) from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         told = " ".join(str(error).split())
         raise FlagsError([f"--config={path}: not YAML: {told}"]) from None
+
+
+def _arguments(path: str, given: set[str], flag_values: absl_flags.FlagValues) -> list[str]:
+    import yaml  # few runs have such a file
+
+    root = _composed(path)
     if root is None:
         return []
     if not isinstance(root, yaml.MappingNode):
@@ -114,7 +146,11 @@ def _arguments(path: str, given: set[str], flag_values: absl_flags.FlagValues) -
     arguments: list[str] = []
     seen: dict[str, int] = {}
     for key, node in root.value:
-        name, line = str(key.value), key.start_mark.line + 1
+        line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            problems.append(f"{path}, line {line}: got a {key.id} as a flag's name, want a text")
+            continue
+        name = str(key.value)
         where = f"{path}, line {line}: {name}"
         if name in seen:
             problems.append(f"{where}: given twice, in line {seen[name]} too")
@@ -164,7 +200,8 @@ def _value(node: Any, flag: absl_flags.Flag) -> str | None:
     }.get(kind, tag == "str" or not _is_word(node))
     if not fits:
         quoted = f', such as {flag.name}: "{text}"' if kind.startswith("string") else ""
-        raise ValueError(f"got {text} ({_type_of(tag)}), want {_WANTED.get(kind, kind)}{quoted}")
+        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+        raise ValueError(f"got {shown} ({_type_of(tag)}), want {_WANTED.get(kind, kind)}{quoted}")
     if tag == "bool":
         return "true" if text.lower() in ("true", "yes", "on") else "false"
     return text

@@ -17,6 +17,7 @@ from estimator_bridge.checkpoint.error_types import (
     MissingCheckpointError,
     UnreadableCheckpointError,
 )
+from estimator_bridge.checkpoint.index_check import TableError, check_index
 from estimator_bridge.errors import CheckpointError
 
 __all__ = [
@@ -55,7 +56,13 @@ def open_checkpoint(path: str) -> tf.train.CheckpointReader:
             f"There is no whole checkpoint {path}: missing {', '.join(missing)}",
             "A checkpoint is named by the prefix of its files, such as model_dir/model.ckpt-100.",
         )
+    files = sorted(data_files(path))
     with explained_read_errors(path):
+        if files:
+            try:
+                check_index(path + ".index", files)
+            except TableError as error:
+                raise damage_error(path, f"its index {path}.index: {error}") from None
         return tf.train.load_checkpoint(path)
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 
 from estimator_bridge.any_files import (
+    check_is_file,
     exists,
     files_below,
     is_folder,
@@ -74,6 +75,8 @@ def _files(word: str, kind: str | None) -> list[str]:
         ]
         if not inside:
             raise DataError(f"{word}: no file that ends in {', '.join(endings)}.")
+        for path in inside:
+            _check_is_file(path)
         return inside
     is_pattern = not exists(word) and any(c in word for c in _PATTERN)
     paths = matching(word) if is_pattern else [word]
@@ -91,6 +94,7 @@ def _is_input(name: str) -> bool:
 def _check_readable(path: str) -> None:
     if is_remote(path) and exists(path):  # opening it would read it
         return
+    _check_is_file(path)
     try:
         with open_bytes(path):
             pass
@@ -98,6 +102,15 @@ def _check_readable(path: str) -> None:
         raise DataError(f"{path}: no such file or folder. Name an input with --input.") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from error
+
+
+def _check_is_file(path: str) -> None:
+    try:
+        check_is_file(path)
+    except FileNotFoundError:
+        return  # reported when it is opened
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}.") from None
 
 
 def _kind(path: str) -> str:

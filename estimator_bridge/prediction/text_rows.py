@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import csv
-import json
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
 from estimator_bridge.any_files import open_bytes
 from estimator_bridge.errors import DataError
+from estimator_bridge.foreign_json import foreign_json
 from estimator_bridge.prediction.rows import BadRow, Found, Row
 
 __all__ = ["csv_rows", "header_of", "json_rows"]
 
 _MARK = "\ufeff"  # that spreadsheets write at a file's start
 _SHOWN = 60
+_MOST_BYTES = 1 << 28  # of a line
 
 
 def json_rows(path: str) -> Found:
@@ -28,8 +30,8 @@ def json_rows(path: str) -> Found:
         if not text:
             continue
         try:
-            fields = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            fields = foreign_json(text, is_nan_allowed=True)
+        except ValueError as error:
             shown = text[:_SHOWN] + ("..." if len(text) > _SHOWN else "")
             yield BadRow(path, place, f"not JSON ({error}): {shown}")
             continue
@@ -89,7 +91,15 @@ def header_of(path: str) -> list[str]:
 def _lines(path: str) -> Iterator[Any]:
     """Yields lines; for one that is not UTF-8, the error."""
     with open_bytes(path) as file:
-        for number, line in enumerate(file):
+        for number in itertools.count():
+            line = file.readline(_MOST_BYTES + 1)
+            if not line:
+                return
+            if len(line) > _MOST_BYTES:
+                raise DataError(
+                    f"{path}, line {number + 1}: more than {_MOST_BYTES:,} bytes. Want a record in "
+                    "each line."
+                )
             try:
                 text = line.decode("utf-8")
             except UnicodeDecodeError as error:

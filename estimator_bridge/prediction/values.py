@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.foreign_json import foreign_json
 from estimator_bridge.prediction.accepted_kinds import (
     HEIGHT_AND_WIDTH,
     has_pixels,
@@ -120,7 +120,7 @@ def _cell(wanted: Input, text: str) -> Any:
     if not wanted.shape:
         return _number(text, f"input {wanted.name!r} has")
     try:
-        return json.loads(text)
+        return foreign_json(text, is_nan_allowed=True)
     except ValueError:
         raise RowError(
             f"input {wanted.name!r} has {_shortened(text)}, want a JSON list of shape "

@@ -174,6 +174,8 @@ from estimator_bridge.tensorflow_private.optimizers import (
     shard_reduction,
 )
 from estimator_bridge.tensorflow_private.saving import (
+    BundleEntryProto,
+    BundleHeaderProto,
     SaveableObject,
     SaveSpec,
     last_meta_graph,
@@ -227,6 +229,8 @@ __all__ = [
     "BetaWithSoftplusConcentration",
     "Bijector",
     "BoundedTensorSpec",
+    "BundleEntryProto",
+    "BundleHeaderProto",
     "EagerVariableStore",
     "ExponentialWithSoftplusRate",
     "ExtendedOnCores",

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+# The entries of a checkpoint's index: type, shape and place of each value; no public name.
+from tensorflow.core.protobuf.tensor_bundle_pb2 import BundleEntryProto, BundleHeaderProto
+
 # What a saver stores under other names or in another form than a variable's; no public name.
 from tensorflow.python.training.saving.saveable_object import SaveableObject, SaveSpec
 
 __all__ = [
+    "BundleEntryProto",
+    "BundleHeaderProto",
     "SaveSpec",
     "SaveableObject",
     "last_meta_graph",

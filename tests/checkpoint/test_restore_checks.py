@@ -90,7 +90,7 @@ DAMAGE = {
     "index of noise": (".index", lambda b: os.urandom(len(b)), "not an sstable"),
     "index cut off": (".index", lambda b: b[: len(b) // 2], "not an sstable"),
     "index emptied": (".index", lambda b: b"", "too short"),
-    "index changed": (".index", lambda b: b[:30] + bytes([b[30] ^ 1]) + b[31:], "mismatch"),
+    "index changed": (".index", lambda b: b[:30] + bytes([b[30] ^ 1]) + b[31:], "cannot be parsed"),
 }
 
 

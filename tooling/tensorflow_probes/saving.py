@@ -24,6 +24,16 @@ def _next_to_delete() -> None:
         check(private.next_to_delete(saver, f"{folder}/c-2") == saved, "the first of two stays")
 
 
+@probe("BundleEntryProto", "BundleHeaderProto")
+def _index_entries() -> None:
+    entry = private.BundleEntryProto(dtype=1, shard_id=0, offset=4, size=8)
+    entry.shape.dim.add().size = 2
+    entry.slices.add().extent.add().length = 1
+    same = private.BundleEntryProto.FromString(entry.SerializeToString())
+    check((same.offset, same.size, same.shape.dim[0].size) == (4, 8, 2), "another entry")
+    check(private.BundleHeaderProto(num_shards=2).num_shards == 2, "another header")
+
+
 @probe("SaveSpec", "SaveableObject")
 def _saveable() -> None:
     class Doubled(private.SaveableObject):
