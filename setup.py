@@ -48,14 +48,19 @@ setup(
     # Not tensorflow-cpu: tf-keras itself asks for `tensorflow`, and the two overwrite each other.
     # Each tf-keras asks for TensorFlow of its own minor version, so pip keeps the pair together.
     install_requires=[
-        "absl-py",
-        "numpy",
+        "absl-py>=1.0,<3",
+        "numpy>=1.23.5,<3",
         "tensorflow>=2.16,<2.22",
         "tf-keras>=2.16,<2.22",
     ],
     extras_require={
-        "models": ["matplotlib", "pyyaml", "rich", "scikit-learn"],  # what train.py needs
-        "monitor": ["rich"],  # a live line on a terminal, see eb.training.Monitor
+        "models": [
+            "matplotlib>=3.5,<4",
+            "pyyaml>=5.4,<7",
+            "rich>=12,<16",
+            "scikit-learn>=1.2,<2",
+        ],  # what train.py needs
+        "monitor": ["rich>=12,<16"],  # a live line on a terminal, see eb.training.Monitor
         "tests": [
             *TPU_COMPILER,
             "hypothesis",
@@ -73,8 +78,8 @@ setup(
             "tensorflow-hub>=0.16",
             "wheel",
         ],
-        "safetensors": ["safetensors>=0.4"],  # weights convert --to safetensors
-        "torch": ["safetensors>=0.4", "torch>=2.0"],  # models/mnist_torch
+        "safetensors": ["safetensors>=0.4,<1"],  # weights convert --to safetensors
+        "torch": ["safetensors>=0.4,<1", "torch>=2.0,<3"],  # models/mnist_torch
         "torch-xla": ["torch_xla>=2.9"],  # which names the torch that goes with it
         "tpu-compile": TPU_COMPILER,  # run --compile-for: 0.6 GB
         "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27"],

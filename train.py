@@ -19,6 +19,7 @@ import functools
 import os
 import sys
 
+from estimator_bridge.terminal_text import printable_text
 from models.requirements import say_what_is_missing
 
 if say_what_is_missing():  # before an import fails, now or after training
@@ -134,7 +135,7 @@ def _with_advice(error: Exception) -> str:
 
 
 def _refuse(message: object, code: int) -> int:
-    print(f"train.py: {message}", file=sys.stderr)
+    print(f"train.py: {printable_text(message)}", file=sys.stderr)
     return code
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from estimator_bridge.compatibility import check_versions
 from estimator_bridge.quiet_start import quietly, settle_devices
+from estimator_bridge.terminal_text import printable, printable_text
 
 if TYPE_CHECKING:
     from estimator_bridge.records import Source
@@ -111,7 +112,8 @@ def run_data(arguments: argparse.Namespace) -> int:
 
 
 def _failed(error: Exception) -> int:
-    print(f"estimator-bridge data: {getattr(error, 'message', None) or error}", file=sys.stderr)
+    message = printable_text(getattr(error, "message", None) or error)
+    print(f"estimator-bridge data: {message}", file=sys.stderr)
     return 1
 
 
@@ -161,18 +163,18 @@ def _check(arguments: argparse.Namespace) -> int:
 
     def reading(path: str) -> None:
         if is_terminal:
-            print(f"\rreading {path}\x1b[K", end="", file=sys.stderr, flush=True)
+            print(f"\rreading {printable(path)}\x1b[K", end="", file=sys.stderr, flush=True)
 
     report = check(_paths(arguments), labels, reading, images=not arguments.skip_images)
     if is_terminal:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     print(f"{report.records:,} records, {report.bytes / 1e6:,.1f} MB in {report.files} files")
     for line in feature_lines(report.features):
-        print(line)
+        print(printable(line))
     if report.images:
         print(f"{report.images:,} images decoded")
     for finding in report.findings:
-        print(finding)
+        print(printable(finding))
     if not report.findings:
         print("nothing is wrong")
     return 0 if report.is_good else 1
@@ -184,7 +186,7 @@ def _show(arguments: argparse.Namespace) -> int:
     if arguments.examples < 0:
         raise ValueError(f"--examples must be at least 0, got {arguments.examples}.")
     for line in describe(_paths(arguments), arguments.examples).lines():
-        print(line)
+        print(printable(line))
     return 0
 
 
@@ -195,5 +197,5 @@ def _paths(arguments: argparse.Namespace) -> list[str] | str:
 def _bucket(arguments: argparse.Namespace) -> int:
     from estimator_bridge.records import kaggle_bucket
 
-    print(kaggle_bucket(arguments.dataset))
+    print(printable(kaggle_bucket(arguments.dataset)))
     return 0

@@ -15,6 +15,7 @@ from estimator_bridge.prediction.model_folder import ModelFolder, find_model
 from estimator_bridge.prediction.output import check_output
 from estimator_bridge.prediction.text_rows import header_of
 from estimator_bridge.quiet_start import quietly, settle_devices
+from estimator_bridge.terminal_text import printable, printable_text
 
 __all__ = ["Exporting", "add_predict_arguments", "run_predict"]
 
@@ -125,7 +126,7 @@ def _saved_model(folder: ModelFolder, export: Export | None) -> Iterator[str]:
     if export is None:
         assert folder.saved_model is not None
         if folder.saved_model != folder.path:
-            print(f"SavedModel: {folder.saved_model}", file=sys.stderr)
+            print(f"SavedModel: {printable(folder.saved_model)}", file=sys.stderr)
         yield folder.saved_model
         return
     import tempfile
@@ -148,5 +149,6 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def _failed(program: str, error: Exception) -> int:
-    print(f"{program}: {getattr(error, 'message', None) or error}", file=sys.stderr)
+    message = printable_text(getattr(error, "message", None) or error)
+    print(f"{program}: {message}", file=sys.stderr)
     return 1

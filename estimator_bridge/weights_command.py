@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from estimator_bridge.compatibility import check_versions
 from estimator_bridge.quiet_start import quietly, settle_devices
+from estimator_bridge.terminal_text import printable, printable_text
 
 __all__ = ["add_weights_arguments", "run_weights"]
 
@@ -79,7 +80,8 @@ def run_weights(arguments: argparse.Namespace) -> int:
 
 
 def _failed(error: Exception) -> int:
-    print(f"estimator-bridge weights: {getattr(error, 'message', None) or error}", file=sys.stderr)
+    message = printable_text(getattr(error, "message", None) or error)
+    print(f"estimator-bridge weights: {message}", file=sys.stderr)
     return 1
 
 
@@ -88,11 +90,12 @@ def _list(arguments: argparse.Namespace) -> int:
 
     checkpoint = find_checkpoint(arguments.model_dir)
     variables = list_weights(checkpoint)
-    width = max((len(variable.name) for variable in variables), default=0)
-    print(checkpoint)
-    for variable in variables:
+    names = [printable(variable.name) for variable in variables]
+    width = max(map(len, names), default=0)
+    print(printable(checkpoint))
+    for name, variable in zip(names, variables):
         shape = f"{variable.dtype.name} {list(variable.shape)}"
-        print(f"  {variable.name:{width}}  {shape:24}  {variable.kind.value}")
+        print(f"  {name:{width}}  {shape:24}  {variable.kind.value}")
     weights = [variable for variable in variables if variable.kind is Kind.WEIGHT]
     numbers = sum(math.prod(variable.shape) for variable in weights)
     print(f"{len(weights)} weights of {numbers:,} numbers, {len(variables)} variables")
@@ -106,13 +109,13 @@ def _convert(arguments: argparse.Namespace) -> int:
     done = convert(arguments.model_dir, arguments.to, arguments.output, table, arguments.everything)
     numbers = sum(value.size for value in done.values.values())
     print(
-        f"{done.path}: {len(done.values)} variables of {numbers:,} numbers from {done.checkpoint}, "
-        "read back and equal"
+        f"{printable(done.path)}: {len(done.values)} variables of {numbers:,} numbers from "
+        f"{printable(done.checkpoint)}, read back and equal"
     )
     if done.left_out:
         kinds = collections.Counter(variable.kind.value for variable in done.left_out)
         counted = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
         print(f"left out: {counted}")
     if done.widened:
-        print(f"bfloat16 written as float32: {', '.join(done.widened)}")
+        print(f"bfloat16 written as float32: {printable(', '.join(done.widened))}")
     return 0

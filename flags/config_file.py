@@ -112,7 +112,7 @@ def _composed(path: str) -> Any:
                 texts = texts | {event.anchor} if is_text else texts - {event.anchor}
             if isinstance(event, yaml.AliasEvent) and event.anchor not in texts:
                 raise FlagsError(
-                    [f"{path}, line {line}: the alias *{event.anchor} is not of one value: write it out"]
+                    [f"{path}, line {line}: the alias *{event.anchor} is not of one value"]
                 )
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
+from estimator_bridge.terminal_text import printable
 from flags.rules import rule_problems
 from flags.tpu import compiled_replicas, local_devices
 
@@ -60,9 +61,9 @@ class FlagsError(ValueError):
     """
 
     def __init__(self, problems: list[str]):
-        self.problems = problems
+        self.problems = [printable(problem) for problem in problems]
         head = "a flag value is wrong" if len(problems) == 1 else "some flag values are wrong"
-        super().__init__("\n".join([f"{head}:", *(f"  {problem}" for problem in problems)]))
+        super().__init__("\n".join([f"{head}:", *(f"  {problem}" for problem in self.problems)]))
 
 
 def check_flags(flag_values: absl_flags.FlagValues, num_replicas: int | None = None) -> None:

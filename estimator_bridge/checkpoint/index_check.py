@@ -2,8 +2,8 @@
 
 TensorFlow ends the process where an index states an impossible shape, or a string's length that its
 data file does not have: it takes a file with right checksums for its own. A model_dir can come from
-anybody, so this is checked here first. What TensorFlow reports by an error of its own, such as a data
-file that was cut short, is left to it.
+anybody, so this is checked here first. What TensorFlow reports by an error of its own, such as a
+data file that was cut short, is left to it.
 """
 
 from __future__ import annotations

@@ -99,19 +99,23 @@ def examine_all(
       ValueError: an option names an unknown rule.
     """
     rules = options.rules()
-    opened = [_open_file(file, options, rules) for file in find_files(paths, options.exclude)]
+    files = find_files(paths, options.exclude)
+    opened = [_open_file(file, options, rules) for file in files]
     known = [o[1].verdict.dialect for o in opened if not isinstance(o, Examined)]
     # A program uses one dialect: a source that fits both is taken to use that of most others.
     doubt = max((Dialect.TF2, Dialect.TF1), key=known.count)
     found: list[tuple[Examined, tuple[Source, Module] | None]] = []
-    for one in opened:
+    for file, one in zip(files, opened):
         if isinstance(one, Examined):
             found.append((one, None))
-        else:
-            source, module = one
+            continue
+        source, module = one
+        try:
             told = options.dialect or module.verdict.dialect or _asked_for(source)
             module.dialect = told or _better(module, doubt)
             found.append((examine(module, rules), (source, module)))
+        except (RecursionError, MemoryError):  # which of the two, and when, differs by Python
+            found.append((_too_deep(file, rules), None))
     return found
 
 
@@ -153,8 +157,16 @@ def _open_file(
         return Examined(file.path, kept, "made by a tool", source.text.count("\n"))
     try:
         return source, Module(file.path, source.text, options.dialect)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except (RecursionError, MemoryError):
+        return _too_deep(file, rules)
+    except (SyntaxError, ValueError) as error:
         return _not_python(file, rules, source, error)
+
+
+def _too_deep(file: Found, rules: Sequence[Rule]) -> Examined:
+    return _unread(
+        file, rules, "EB003", 1, "is nested too deeply to be read", "It is left unchanged."
+    )
 
 
 def _read(path: str) -> Source:

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.terminal_text import printable, printable_text
 
 if TYPE_CHECKING:
     from estimator_bridge.migrate.rewriting import Rewritten
@@ -114,19 +115,20 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
     except (NothingFoundError, ConfigurationError, ValueError) as error:
         return _wrong("rewrite", error)
     except RewriteError as error:
-        print(f"estimator-bridge rewrite: {error}", file=sys.stderr)
+        print(f"estimator-bridge rewrite: {printable_text(error)}", file=sys.stderr)
         return 1
     for file in files:
         if file.examined.passed_over:
             said = f"{file.examined.path}: passed over: {file.examined.passed_over}"
-            print(said, file=sys.stderr)
+            print(printable(said), file=sys.stderr)
     changed = [file for file in files if file.changed]
     if arguments.write:
         written = sum(map(_written, changed))
         done = f"{written} written"
     else:
         for file in changed:
-            _show(file.diff())
+            # `patch` needs the bytes of the source; a terminal would obey them.
+            _show(printable_text(file.diff()) if sys.stdout.isatty() else file.diff())
         done = f"{len(changed)} would be changed"
     passed = sum(bool(file.examined.passed_over) for file in files)
     places = sum(len(file.by_hand) for file in files)
@@ -163,7 +165,7 @@ def _written(file: Rewritten) -> bool:
         content, before = file.source.encoded(file.text), file.source.encoded(file.source.text)
         write_whole(file.examined.path, content, before)
     except (OSError, UnicodeEncodeError) as error:
-        print(f"{file.examined.path}: not written: {error}", file=sys.stderr)
+        print(printable(f"{file.examined.path}: not written: {error}"), file=sys.stderr)
         return False
     return True
 
@@ -203,5 +205,5 @@ def _options(arguments: argparse.Namespace):
 
 
 def _wrong(command: str, error: Exception) -> int:
-    print(f"estimator-bridge {command}: {error}", file=sys.stderr)
+    print(f"estimator-bridge {command}: {printable_text(error)}", file=sys.stderr)
     return 2

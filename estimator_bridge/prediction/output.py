@@ -7,6 +7,7 @@ import contextlib
 import csv
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
@@ -18,6 +19,8 @@ from estimator_bridge.local_files import whole_file
 __all__ = ["ENDINGS", "check_output", "opened"]
 
 ENDINGS = (".jsonl", ".csv")
+# JSON may have these unescaped, but a terminal obeys them, or shows text in another order.
+_CONTROLS = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 Write = Callable[[Sequence[Mapping[str, Any]]], None]
 
@@ -62,10 +65,14 @@ def opened(path: str | None) -> Iterator[Write]:
 def _json_writer(file: TextIO) -> Write:
     def write(rows: Sequence[Mapping[str, Any]]) -> None:
         for row in rows:
-            file.write(json.dumps({n: _plain(v) for n, v in row.items()}, ensure_ascii=False))
-            file.write("\n")
+            text = json.dumps({n: _plain(v) for n, v in row.items()}, ensure_ascii=False)
+            file.write(_CONTROLS.sub(_escaped, text) + "\n")
 
     return write
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def _csv_writer(file: TextIO) -> Write:

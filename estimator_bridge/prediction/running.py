@@ -23,6 +23,7 @@ from estimator_bridge.prediction.rows import BadRow, Found, Row, RowError
 from estimator_bridge.prediction.served_model import ServedModel
 from estimator_bridge.prediction.text_rows import csv_rows, header_of, json_rows
 from estimator_bridge.prediction.values import Arrays, arrays_of
+from estimator_bridge.terminal_text import printable
 
 __all__ = ["Counts", "Settings", "predict"]
 
@@ -118,7 +119,7 @@ class _Progress:
             self._write(f"\r{self._text(counts)}\x1b[K")
 
     def say(self, text: str) -> None:
-        self._write(("\r\x1b[K" if self._is_terminal else "") + text + "\n")
+        self._write(("\r\x1b[K" if self._is_terminal else "") + printable(text) + "\n")
 
     def end(self, counts: Counts) -> None:
         self.say(self._text(counts))

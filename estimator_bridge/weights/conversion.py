@@ -35,7 +35,7 @@ class _Format:
 
 FORMATS: Mapping[str, _Format] = {
     "keras": _Format(".h5", keras_file.write, keras_file.read, check_names=keras_file.check_names),
-    "npz": _Format(".npz", npz_file.write, npz_file.read),
+    "npz": _Format(".npz", npz_file.write, npz_file.read, check_names=npz_file.check_names),
     "safetensors": _Format(".safetensors", safetensors_file.write, safetensors_file.read, True),
 }
 

@@ -6,7 +6,27 @@ from collections.abc import Mapping
 
 import numpy as np
 
-__all__ = ["read", "write"]
+from estimator_bridge.errors import DataError
+from estimator_bridge.terminal_text import printable
+
+__all__ = ["check_names", "read", "write"]
+
+
+def check_names(names: list[str]) -> None:
+    """Checks that no entry of the archive leads out of the folder that it is unpacked in.
+
+    Raises:
+      DataError: a name does, or has a control character; a checkpoint can hold any name.
+    """
+    for name in names:
+        parts = name.replace("\\", "/").split("/")
+        is_outside = ".." in parts or not parts[0] or parts[0].endswith(":")
+        if is_outside or printable(name) != name:
+            raise DataError(
+                f"--to npz: the variable {name!r} would be a file outside of the folder that the "
+                "archive is unpacked in, or has control characters. Rename it with --table, or "
+                "leave it out there with '-'."
+            )
 
 
 def write(path: str, values: Mapping[str, np.ndarray]) -> None:

@@ -61,7 +61,7 @@ def signs_of(source: bytes) -> Signs:
         return signs
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return signs
     visitor = _Visitor(signs)
     visitor.visit(tree)

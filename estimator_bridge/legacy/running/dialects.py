@@ -57,7 +57,7 @@ def judge(source: bytes) -> Verdict:
         return _DOUBT
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return _DOUBT
     return judge_nodes(list(ast.walk(tree)))
 

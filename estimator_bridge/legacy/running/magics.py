@@ -87,7 +87,7 @@ def _statement_of(line: str) -> str | None:
 def _is_python(source: str) -> bool:
     try:
         ast.parse(source)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
 

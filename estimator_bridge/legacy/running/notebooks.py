@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import linecache
 import re
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
+from estimator_bridge.any_files import open_text
+from estimator_bridge.foreign_json import foreign_json
 from estimator_bridge.legacy.running.magics import plain_python
 
 __all__ = ["Cell", "Notebook", "NotebookError", "is_notebook", "read_notebook"]
@@ -105,9 +106,11 @@ def read_notebook(path: str, name: str | None = None) -> Notebook:
       OSError: the file cannot be opened.
     """
     name = name or path
-    with open(path, encoding="utf-8") as file:
+    with open_text(path) as file:
         try:
-            content = json.load(file)
+            content = foreign_json(file.read(), is_nan_allowed=True, are_names_unique=False)
+        except UnicodeDecodeError:
+            raise
         except ValueError as error:
             raise NotebookError(
                 f"{name!r} is not a notebook: its JSON is broken ({error})"

@@ -9,6 +9,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 
+from estimator_bridge.any_files import open_bytes
 from estimator_bridge.legacy.running.default_graph import signs_of
 from estimator_bridge.legacy.running.dialects import Verdict, imports_tensorflow, judge
 from estimator_bridge.legacy.running.notebooks import (
@@ -139,9 +140,9 @@ def source_of(path: str) -> bytes:
     try:
         if is_notebook(path):
             return read_notebook(path).source.encode()
-        with open(path, "rb") as file:
+        with open_bytes(path) as file:
             return file.read()
-    except (OSError, NotebookError):
+    except (OSError, NotebookError, UnicodeDecodeError):
         return b""
 
 
@@ -149,7 +150,7 @@ def _local_imports(source: bytes, folders: Sequence[str], package: str) -> Itera
     """Yields the files in the program's folders that a source imports, judging by their paths."""
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

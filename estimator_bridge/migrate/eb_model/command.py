@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import json
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
+from estimator_bridge.foreign_json import foreign_json
 from estimator_bridge.migrate.atomic_writes import write_new
 from estimator_bridge.migrate.check import examine_all
 from estimator_bridge.migrate.eb_model.data_flow import reads
@@ -20,6 +20,7 @@ from estimator_bridge.migrate.main_modules import is_main
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.options import Options
 from estimator_bridge.migrate.rewriting import rewritten_text
+from estimator_bridge.terminal_text import printable
 
 __all__ = ["eb_model_files", "write_eb_model"]
 
@@ -42,8 +43,8 @@ def write_eb_model(path: str, options: Options, inputs: dict[str, str], params: 
       ValueError: `params` is not a JSON object, or the program cannot be read.
     """
     try:
-        given = json.loads(params)
-    except json.JSONDecodeError as error:
+        given = foreign_json(params, is_nan_allowed=True)
+    except ValueError as error:
         raise ValueError(f"--params is not JSON: {error}") from None
     if not isinstance(given, dict):
         raise ValueError(f"--params is not a JSON object: {params}")
@@ -51,15 +52,17 @@ def write_eb_model(path: str, options: Options, inputs: dict[str, str], params: 
         files = eb_model_files(path, options, inputs, given)
     except CannotTakeApartError as error:
         place = f"{path}:{error.line}" if error.line else path
-        print(f"{place}: not taken apart: {error.reason}", file=sys.stderr)
+        print(printable(f"{place}: not taken apart: {error.reason}"), file=sys.stderr)
         return 1
     there = [name for name in files if os.path.exists(name)]
     if there:
-        print(f"{', '.join(there)}: already exists; nothing was written", file=sys.stderr)
+        print(
+            f"{printable(', '.join(there))}: already exists; nothing was written", file=sys.stderr
+        )
         return 1
     write_new({name: text.encode() for name, text in files.items()})
     for name in files:
-        print(f"{name}: written")
+        print(f"{printable(name)}: written")
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from estimator_bridge.migrate.check import Report
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.reports.as_text import summary
+from estimator_bridge.terminal_text import printable
 
 __all__ = ["shown"]
 
@@ -29,7 +30,8 @@ def _command(found: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    encoded = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(encoded)
 
 
 def _property(text: str) -> str:

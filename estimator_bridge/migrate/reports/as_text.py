@@ -6,6 +6,7 @@ from collections import Counter
 
 from estimator_bridge.migrate.check import Report
 from estimator_bridge.migrate.findings import Finding, Severity
+from estimator_bridge.terminal_text import printable
 
 __all__ = ["shown", "summary"]
 
@@ -13,7 +14,7 @@ __all__ = ["shown", "summary"]
 def shown(report: Report) -> str:
     """Returns a line for each finding, then the counts by severity for each file and in total."""
     lines = [_line(found) for found in report.findings]
-    return "\n".join([*lines, *([""] if lines else []), summary(report)])
+    return "\n".join([*map(printable, lines), *([""] if lines else []), summary(report)])
 
 
 def _line(found: Finding) -> str:
@@ -30,9 +31,9 @@ def summary(report: Report) -> str:
     lines = []
     for file in report.files:
         if file.passed_over:
-            lines.append(f"{file.path}: passed over: {file.passed_over}")
+            lines.append(printable(f"{file.path}: passed over: {file.passed_over}"))
         elif file.findings:
-            lines.append(f"{file.path}: {_counts(list(file.findings))}")
+            lines.append(f"{printable(file.path)}: {_counts(list(file.findings))}")
     passed = sum(bool(file.passed_over) for file in report.files)
     total = _counts(report.findings) if report.findings else "nothing found"
     files = f"{len(report.files)} {'file' if len(report.files) == 1 else 'files'}"

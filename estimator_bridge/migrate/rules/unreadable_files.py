@@ -40,7 +40,7 @@ def python2_source(module: Module) -> Iterable[Finding]:
 
 @rule("EB003", "a file that is not text", on_files=True)
 def unreadable_text(module: Module) -> Iterable[Finding]:
-    """The bytes do not match the encoding that the file names, or it is too large to be source.
+    """The bytes do not match the encoding that the file names, or it is too large or too deep.
 
     Python reads UTF-8 unless the first two lines name another encoding (PEP 263). Add a line that
     names it:

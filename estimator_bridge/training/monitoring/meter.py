@@ -13,8 +13,9 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.compile_for.units import as_si
-from estimator_bridge.redaction import redacted
+from estimator_bridge.redaction import redacted, redacted_arguments
 from estimator_bridge.runtime import StepLoop, workers_of
+from estimator_bridge.secret_names import is_secret_name
 from estimator_bridge.training.monitoring.drawn_batches import DrawnBatches
 from estimator_bridge.training.monitoring.flops import StepFlops, count_flops
 from estimator_bridge.training.monitoring.input_wait import InputWait, MeasuredLoop
@@ -161,21 +162,28 @@ class Meter:
             shown["chip"] = peak.device
             known = f"{as_si(peak.flops)}FLOP/s" if peak.flops else f"unknown: {peak.about}"
             shown["peak of its matrix units"] = known
-        shown.update({f"params: {name}": _short(value) for name, value in source.params.items()})
+        shown.update({f"params: {n}": _of_param(n, v) for n, v in source.params.items()})
         shown["RunConfig"] = _short(execution.config)
         shown["command"] = _command()
         shown["versions"] = f"estimator_bridge {__version__}, TensorFlow {tf.__version__}"
         return shown
 
 
+def _of_param(name: object, value: object) -> str:
+    return "***" if is_secret_name(str(name), is_flag=True) else _short(value)
+
+
 def _command() -> str:
     if os.path.basename(sys.argv[0]) == "ipykernel_launcher.py":
         return "a notebook"
-    return _short(" ".join(sys.argv))
+    return _cut(redacted_arguments(sys.argv))
 
 
-def _short(value: object, most: int = 2000) -> str:
-    text = redacted(str(value))
+def _short(value: object) -> str:
+    return _cut(redacted(str(value)))
+
+
+def _cut(text: str, most: int = 2000) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 

@@ -9,9 +9,11 @@ from html import escape
 
 import tensorflow as tf
 
+from estimator_bridge.any_files import check_is_file
 from estimator_bridge.checkpoint import replace_text
 from estimator_bridge.compile_for.html_parts import document, figures_row, table
 from estimator_bridge.compile_for.units import as_si
+from estimator_bridge.redaction import redacted, redacted_lines
 from estimator_bridge.training.event_files import scalars_by_step
 from estimator_bridge.training.monitoring.curves import STYLE, Curve, chart
 from estimator_bridge.training.monitoring.run_record import Point, RunRecord, read_record
@@ -21,6 +23,7 @@ __all__ = ["FILE", "write_report"]
 FILE = "report.html"
 _MOST_CURVES = 24
 _MOST_PICTURE_BYTES = 4 << 20
+_MOST_TEXT_BYTES = 1 << 20
 _PAGE_STYLE = (
     STYLE
     + ".picture { max-width: 100%; border-radius: 6px; background: #fff; }\n"
@@ -212,14 +215,16 @@ def _pictures(folder: str) -> str:
 
 def _configuration(folder: str, record: RunRecord) -> str:
     rows = [
-        [escape(name), f"<code>{escape(value)}</code>"]
+        [escape(name), f"<code>{escape(redacted(value))}</code>"]
         for name, value in record.configuration.items()
     ]
     parts = [table(["name", "value"], rows)] if rows else []
     path = os.path.join(folder, "run.yaml")
     if tf.io.gfile.exists(path):
-        with tf.io.gfile.GFile(path) as file:
-            parts.append(f"<h3>run.yaml</h3><pre>{escape(file.read())}</pre>")
+        check_is_file(path)
+        with tf.io.gfile.GFile(path, "rb") as file:
+            text = file.read(_MOST_TEXT_BYTES).decode("utf-8", "replace")
+        parts.append(f"<h3>run.yaml</h3><pre>{escape(redacted_lines(text))}</pre>")
     return _section("Configuration", "".join(parts)) if parts else ""
 
 
