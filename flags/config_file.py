@@ -104,12 +104,12 @@ def _composed(path: str) -> Any:
             text = file.read(_MOST_CHARACTERS + 1)
         if len(text) > _MOST_CHARACTERS:
             raise FlagsError([f"--config={path}: more than {_MOST_CHARACTERS:,} characters"])
-        depth, texts = 0, set()
+        depth = 0
+        texts: set[str] = set()
         for event in yaml.parse(text, yaml.SafeLoader):
             line = event.start_mark.line + 1
-            if isinstance(event, yaml.NodeEvent) and event.anchor:
-                is_text = isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent))
-                texts = texts | {event.anchor} if is_text else texts - {event.anchor}
+            if isinstance(event, yaml.ScalarEvent) and event.anchor:
+                texts.add(event.anchor)  # PyYAML refuses an anchor that occurs twice
             if isinstance(event, yaml.AliasEvent) and event.anchor not in texts:
                 raise FlagsError(
                     [f"{path}, line {line}: the alias *{event.anchor} is not of one value"]

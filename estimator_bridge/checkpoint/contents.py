@@ -13,6 +13,7 @@ from estimator_bridge.checkpoint.integrity import (
     explained_read_errors,
     open_checkpoint,
     shorten_list,
+    variable_shapes,
 )
 from estimator_bridge.errors import CheckpointError
 
@@ -31,7 +32,8 @@ def list_variables(path: str) -> list[tuple[str, list[int]]]:
     Raises:
       CheckpointError: the checkpoint does not exist or is damaged.
     """
-    shapes = open_checkpoint(_resolved(path)).get_variable_to_shape_map()
+    path = _resolved(path)
+    shapes = variable_shapes(path, open_checkpoint(path))
     return [(name, list(shapes[name])) for name in sorted(shapes)]
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "missing_files",
     "open_checkpoint",
     "shorten_list",
+    "variable_shapes",
 ]
 
 # TensorFlow finds a checkpoint's files by a glob pattern of their unescaped path.
@@ -86,7 +87,7 @@ def check_intact(path: str) -> tf.train.CheckpointReader:
     files = data_files(path)
     if not files:
         return reader  # TensorFlow 0.x's single-file format, which is compressed
-    shapes = reader.get_variable_to_shape_map()
+    shapes = variable_shapes(path, reader)
     # Strings have no fixed size, so this is a lower bound. Slots of a partitioned variable's parts
     # ('weights/part_1/Ftrl') are each listed with the full shape, but hold only their part.
     sizes = {
@@ -102,6 +103,18 @@ def check_intact(path: str) -> tf.train.CheckpointReader:
             f"that its index lists need {wanted} ({', '.join(files)})",
         )
     return reader
+
+
+def variable_shapes(path: str, reader: tf.train.CheckpointReader) -> dict[str, list[int]]:
+    """Returns the shapes of a checkpoint's variables, by name.
+
+    Raises:
+      DamagedCheckpointError: a name is not UTF-8.
+    """
+    try:
+        return reader.get_variable_to_shape_map()
+    except UnicodeDecodeError as error:
+        raise damage_error(path, f"a name in its index is not UTF-8: {error}") from None
 
 
 def missing_files(path: str) -> list[str]:
