@@ -11,7 +11,6 @@ from typing import Any
 
 from absl import flags as absl_flags
 
-from estimator_bridge.any_files import open_text
 from flags.rules import AUTO
 from flags.validate import FlagsError
 
@@ -98,6 +97,8 @@ def _composed(path: str) -> Any:
     A few lines of such aliases can stand for gigabytes.
     """
     import yaml  # few runs have such a file
+
+    from estimator_bridge.any_files import open_text
 
     try:
         with open_text(path) as file:

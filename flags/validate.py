@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
-from estimator_bridge.terminal_text import printable
 from flags.rules import rule_problems
 from flags.tpu import compiled_replicas, local_devices
 
@@ -61,6 +60,8 @@ class FlagsError(ValueError):
     """
 
     def __init__(self, problems: list[str]):
+        from estimator_bridge.terminal_text import printable
+
         self.problems = [printable(problem) for problem in problems]
         head = "a flag value is wrong" if len(problems) == 1 else "some flag values are wrong"
         super().__init__("\n".join([f"{head}:", *(f"  {problem}" for problem in self.problems)]))

@@ -43,7 +43,8 @@ def test_json_is_read_as_python_reads_it(value):
 
 @pytest.mark.parametrize(
     "text",
-    ["[" * 200_000, '{"a":' * 200_000, '{"a": 1, "a": 2}', "[NaN]", "[-Infinity]", '["' + "[" * 9**5,
+    ["[" * 200_000, '{"a":' * 200_000, '{"a": 1, "a": 2}', "[NaN]", "[-Infinity]",
+     '["' + "[" * 9**5,
      "[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1), "9" * 100_000],
     ids=["deep", "deep objects", "twice", "nan", "infinity", "unfinished", "one too deep", "long"],
 )  # fmt: skip
