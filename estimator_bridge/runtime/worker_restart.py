@@ -41,7 +41,7 @@ def too_late(workers: Workers, error: BaseException) -> WorkerError | None:
       workers: the workers of the training that failed.
       error: the failure.
     """
-    if not (workers.timeout_secs and is_slow_peer(error)):
+    if not (is_slow_peer(error) and workers.timeout_secs):
         return None
     own = workers.addresses[workers.index]
     silent = problems_at(workers.addresses)
