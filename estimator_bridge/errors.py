@@ -6,6 +6,7 @@ __all__ = [
     "AcceleratorNotFoundError",
     "CheckpointError",
     "DataError",
+    "DiskError",
     "DiskFullError",
     "Interrupted",
     "InterruptedScript",
@@ -39,8 +40,12 @@ class DataError(ValueError):
     """Data on disk is damaged, missing or unexpected; the message names the file."""
 
 
-class DiskFullError(OSError):
-    """There is no space to write; existing files stay."""
+class DiskError(OSError):
+    """Files cannot be written: the disk is full, read-only, or fails; existing files stay."""
+
+
+class DiskFullError(DiskError):
+    """There is no space to write, or a file must not become larger; existing files stay."""
 
 
 class ModelDirInUseError(RuntimeError):

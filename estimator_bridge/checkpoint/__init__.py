@@ -7,6 +7,7 @@ from estimator_bridge.checkpoint.deletion import (
     note_deletion,
     remove_deletion_note,
 )
+from estimator_bridge.checkpoint.disk_problems import disk_problem
 from estimator_bridge.checkpoint.error_types import (
     CheckpointMismatchError,
     DamagedCheckpointError,
@@ -44,6 +45,7 @@ __all__ = [
     "check_writable",
     "checkpoints_in",
     "describe_variables",
+    "disk_problem",
     "explained_full_disk",
     "explained_full_disk_of",
     "explained_read_errors",

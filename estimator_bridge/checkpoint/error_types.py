@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from estimator_bridge.errors import CheckpointError, DiskFullError
+from estimator_bridge.errors import CheckpointError, DiskError, DiskFullError
 
 __all__ = [
     "CheckpointMismatchError",
     "DamagedCheckpointError",
+    "DiskProblemError",
+    "FailingDiskError",
     "ForbiddenCheckpointError",
     "FullDiskError",
     "MissingCheckpointError",
     "MissingVariableError",
+    "ReadOnlyDiskError",
     "UnreadableCheckpointError",
 ]
 
@@ -75,11 +78,38 @@ class ForbiddenCheckpointError(UnreadableCheckpointError, tf.errors.PermissionDe
     _code = tf.errors.PERMISSION_DENIED
 
 
-class FullDiskError(DiskFullError, tf.errors.ResourceExhaustedError, RuntimeError):
-    """No space is left: savers raise OpError for this, and summary writers RuntimeError."""
+class DiskProblemError(DiskError, tf.errors.OpError, RuntimeError):
+    """Files cannot be written: savers raise OpError for this, and summary writers RuntimeError.
 
-    def __init__(self, message: str):
-        tf.errors.ResourceExhaustedError.__init__(self, None, None, message)
+    None of them is an OutOfRangeError, which TensorFlow raises for a file that must not become
+    larger: a training loop takes that for the end of the input.
+
+    Args:
+      message: the text.
+      number: the errno.
+    """
+
+    _code = tf.errors.UNKNOWN
+
+    def __init__(self, message: str, number: int | None = None):
+        tf.errors.OpError.__init__(self, None, None, message, self._code)
+        self.errno = number
 
     def __str__(self) -> str:
         return str(self.message)
+
+
+class FullDiskError(DiskFullError, DiskProblemError, tf.errors.ResourceExhaustedError):
+    """No space is left, or a file must not become larger."""
+
+    _code = tf.errors.RESOURCE_EXHAUSTED
+
+
+class ReadOnlyDiskError(DiskProblemError, tf.errors.PermissionDeniedError, PermissionError):
+    """The disk is read-only, maybe since it failed."""
+
+    _code = tf.errors.PERMISSION_DENIED
+
+
+class FailingDiskError(DiskProblemError, tf.errors.UnknownError):
+    """The disk fails."""

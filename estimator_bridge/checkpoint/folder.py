@@ -11,10 +11,10 @@ from collections.abc import Collection, Sequence
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.checkpoint.disk_problems import disk_problem
 from estimator_bridge.checkpoint.error_types import (
     DamagedCheckpointError,
     ForbiddenCheckpointError,
-    FullDiskError,
     MissingCheckpointError,
 )
 from estimator_bridge.checkpoint.integrity import PATTERN_CHARACTERS, check_intact, missing_files
@@ -204,14 +204,17 @@ def check_writable(model_dir: str) -> None:
         with tf.io.gfile.GFile(probe, "w") as file:
             file.write("May this folder be written to?")
         tf.io.gfile.remove(probe)
-    except tf.errors.ResourceExhaustedError as error:
+    except tf.errors.OpError as error:
         with contextlib.suppress(tf.errors.OpError):
             tf.io.gfile.remove(probe)
-        raise FullDiskError(
-            f"model_dir {model_dir!r} cannot be written to: {error.message}. Free some space, or "
-            "use another model_dir."
-        ) from error
-    except tf.errors.OpError as error:
+        diagnosis = disk_problem(error, model_dir)
+        if diagnosis:
+            problem, reason = diagnosis
+            raise problem.error(
+                f"model_dir {model_dir!r} cannot be written to: {reason}. {problem.what}. "
+                f"{problem.advice}, or use another model_dir.",
+                problem.number,
+            ) from error
         kind = PermissionError if isinstance(error, tf.errors.PermissionDeniedError) else OSError
         raise kind(
             f"model_dir {model_dir!r} cannot be written to: {error.message}. Checkpoints and "

@@ -1,22 +1,18 @@
-"""Full disks during training: explains the error and removes partial files."""
+"""Full, read-only and failing disks: explains the error and removes partial files."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
 from collections.abc import Callable, Iterator
 
 import tensorflow as tf
 
-from estimator_bridge.checkpoint.error_types import FullDiskError
+from estimator_bridge.checkpoint.disk_problems import disk_problem
 from estimator_bridge.checkpoint.folder import latest_checkpoint
 from estimator_bridge.checkpoint.overwriting import remove_leftovers
 from estimator_bridge.errors import CheckpointError
 
 __all__ = ["explained_full_disk", "explained_full_disk_of"]
-
-_REASONS = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT)))
 
 
 @contextlib.contextmanager
@@ -27,57 +23,53 @@ def explained_full_disk(model_dir: str) -> Iterator[None]:
       model_dir: the folder of the training that runs within; this process holds its lock.
 
     Raises:
-      FullDiskError: the disk is full.
+      DiskFullError: the disk is full, or a file must not become larger.
+      DiskError: it is read-only, or fails.
     """
 
     def removed_and_told() -> str:
-        with contextlib.suppress(tf.errors.OpError):
+        with contextlib.suppress(tf.errors.OpError, OSError):
             remove_leftovers(model_dir)
-        return (
-            f"{_what_stands(model_dir)} Free some space, or use a model_dir on another disk; "
-            "RunConfig(keep_checkpoint_max=...) sets how many checkpoints are kept."
-        )
+        return _what_stands(model_dir)
 
-    with _explained(removed_and_told):
+    advice = (
+        "or use a model_dir on another disk; RunConfig(keep_checkpoint_max=...) sets how many "
+        "checkpoints are kept."
+    )
+    with _explained(removed_and_told, advice, model_dir):
         yield
 
 
 @contextlib.contextmanager
-def explained_full_disk_of(what: str) -> Iterator[None]:
+def explained_full_disk_of(what: str, folder: str = "") -> Iterator[None]:
     """Turns full-disk errors into one that says what was not written; others pass unchanged.
 
     Args:
       what: the output being written, which cleans up after itself: "An export to /folder".
+      folder: where it is written. Without it, errors of a failing disk pass unchanged.
 
     Raises:
-      FullDiskError: the disk is full.
+      DiskFullError: the disk is full, or a file must not become larger.
+      DiskError: it is read-only, or fails.
     """
-    told = (
-        f"{what} was not written; existing files are unchanged. Free some space, or use a folder "
-        "on another disk."
-    )
-    with _explained(lambda: told):
+    outcome = f"{what} was not written; existing files are unchanged."
+    with _explained(lambda: outcome, "or use a folder on another disk.", folder):
         yield
 
 
 @contextlib.contextmanager
-def _explained(told: Callable[[], str]) -> Iterator[None]:
-    """Turns full-disk errors into a FullDiskError; ``told`` returns the second part of its text."""
+def _explained(outcome: Callable[[], str], advice: str, folder: str) -> Iterator[None]:
+    """Turns errors of a disk into this library's; ``outcome`` cleans up, and says what stands."""
     try:
         yield
     except Exception as error:
-        reason = _reason(error)
-        if reason is None or isinstance(error, FullDiskError):
+        diagnosis = disk_problem(error, folder)
+        if diagnosis is None:
             raise
-        raise FullDiskError(f"The disk is full: {reason}. {told()}") from error
-
-
-def _reason(error: BaseException) -> str | None:
-    """Returns the line of an error that says a disk or quota is full; None for other errors."""
-    if not isinstance(error, (tf.errors.OpError, OSError, RuntimeError)):
-        return None
-    lines = str(getattr(error, "message", None) or error).splitlines()
-    return next((line.strip() for line in lines if any(r in line for r in _REASONS)), None)
+        problem, reason = diagnosis
+        raise problem.error(
+            f"{problem.what}: {reason}. {outcome()} {problem.advice}, {advice}", problem.number
+        ) from error
 
 
 def _what_stands(model_dir: str) -> str:

@@ -119,6 +119,7 @@ def warm_start(settings: WarmStartSettings) -> None:
     Raises:
       ValueError: the checkpoint does not exist, it lacks a variable or has it in another shape, or
         the settings name variables that do not exist.
+      TypeError: a vocabulary's backup_initializer needs a static shape, and new rows have none.
     """
     logging.info("Warm-starting with WarmStartSettings: %s", settings)
     try:
@@ -130,6 +131,26 @@ def warm_start(settings: WarmStartSettings) -> None:
             f"There is nothing to warm-start from: {error.message}. ckpt_to_initialize_from must "
             f"be a checkpoint or a folder with one, got {settings.ckpt_to_initialize_from!r}."
         ) from error
+    except TypeError as error:
+        initializers = _backup_initializers(settings)
+        if "int()" not in str(error) or "Tensor" not in str(error) or not initializers:
+            raise
+        raise TypeError(
+            f"{error}. The backup_initializer of a VocabInfo fills a number of new rows that only "
+            "the graph computes, and an initializer that scales by the shape (variance scaling, "
+            f"Glorot, He, orthogonal) needs it before. Here they are {', '.join(initializers)}. "
+            "Use one that does not, such as tf.compat.v1.truncated_normal_initializer(stddev=...) "
+            "with stddev = sqrt(scale / fan), or None for zeros."
+        ) from error
+
+
+def _backup_initializers(settings: WarmStartSettings) -> list[str]:
+    vocabularies = settings.var_name_to_vocab_info.items()
+    return [
+        f"{type(vocabulary.backup_initializer).__name__} of {name!r}"
+        for name, vocabulary in vocabularies
+        if vocabulary.backup_initializer is not None
+    ]
 
 
 def _check_columns(settings: WarmStartSettings) -> None:

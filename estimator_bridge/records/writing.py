@@ -68,7 +68,7 @@ def write(
         if isinstance(begun, Manifest):
             return begun
         _check_space(folder, source, sum(shard.bytes for shard in begun.shards))
-        with explained_full_disk_of(f"A part of the records in {folder}"):
+        with explained_full_disk_of(f"A part of the records in {folder}", folder):
             finished = _write_rest(folder, source, begun, progress)
             manifest = Manifest(checksum, dict(source.features), finished, source.classes)
             _replace(folder, MANIFEST, manifest.to_json())

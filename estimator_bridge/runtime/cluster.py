@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import WorkerError
-from estimator_bridge.runtime.deadlines import interruptible_wait, problem_at, within
+from estimator_bridge.runtime.addresses import port_holder, port_problem, problems_at
+from estimator_bridge.runtime.deadlines import interruptible_wait, within
 from estimator_bridge.runtime.workers import Workers, workers_of
 from estimator_bridge.tensorflow_private import (
     bound_wait_for_workers,
@@ -20,7 +22,7 @@ from estimator_bridge.tensorflow_private import (
     server_runs,
 )
 
-__all__ = ["connect_workers", "multi_worker_strategy", "not_answering"]
+__all__ = ["connect_workers", "multi_worker_strategy"]
 
 _PAUSE = 0.2  # seconds between two attempts to find a worker
 _TELL_SECS = 60.0  # seconds between two log lines that name the missing workers
@@ -31,7 +33,10 @@ _connected: dict[tf.distribute.Strategy, tf.distribute.Strategy] = {}
 
 
 def multi_worker_strategy(
-    timeout_secs: float = 7200, cluster_resolver: Any = None, communication: Any = None
+    timeout_secs: float = 7200,
+    cluster_resolver: Any = None,
+    communication: Any = None,
+    heartbeat_secs: float = 10.0,
 ) -> tf.distribute.Strategy:
     """Returns a MultiWorkerMirroredStrategy that waits for the other workers up to a deadline.
 
@@ -43,6 +48,8 @@ def multi_worker_strategy(
       timeout_secs: the longest wait for workers that have not started.
       cluster_resolver: names the workers; by default TF_CONFIG does.
       communication: ``tf.distribute.experimental.CommunicationOptions``.
+      heartbeat_secs: the silence after which a worker that has met the others counts as lost. The
+        first worker's value counts.
 
     Raises:
       WorkerError: not all workers came in that time, or TensorFlow had already started.
@@ -57,12 +64,13 @@ def multi_worker_strategy(
     with eager_mode(), interruptible_wait(f"the workers {', '.join(addresses)}"):
         try:
             if resolver.task_type in ("chief", "worker"):
-                bound_wait_for_workers(resolver.cluster_spec(), timeout_secs)
+                _check_own_port(jobs[resolver.task_type][resolver.task_id], place)
+                bound_wait_for_workers(resolver.cluster_spec(), timeout_secs, heartbeat_secs)
                 if place == f"{'chief' if 'chief' in jobs else 'worker'} 0":
                     _wait_for(addresses[1:], timeout_secs, place)
             return _made(resolver, communication, timeout_secs + _SLACK_SECS, addresses)
         except TimeoutError as error:
-            raise _not_all_came(place, timeout_secs, not_answering(addresses)) from error
+            raise _not_all_came(place, timeout_secs, problems_at(addresses)) from error
         except RuntimeError as error:
             if "program startup" not in str(error):
                 raise
@@ -71,7 +79,9 @@ def multi_worker_strategy(
                 "process, and it has run some. Make the strategy at the program's top."
             ) from error
         except tf.errors.OpError as error:
-            raise _not_all_came(place, timeout_secs, not_answering(addresses)) from error
+            if "gRPC server" in str(error):  # another process was quicker
+                _check_own_port(jobs[resolver.task_type][resolver.task_id], place)
+            raise _not_all_came(place, timeout_secs, problems_at(addresses)) from error
 
 
 def _made(
@@ -129,7 +139,7 @@ def _wait_for(addresses: Sequence[str], timeout_secs: float, place: str) -> None
     look for the first worker, and keep looking.
     """
     started = told = time.monotonic()
-    while silent := not_answering(addresses):
+    while silent := problems_at(addresses):
         now = time.monotonic()
         if now >= started + timeout_secs:
             raise _not_all_came(place, timeout_secs, silent)
@@ -138,7 +148,7 @@ def _wait_for(addresses: Sequence[str], timeout_secs: float, place: str) -> None
             logging.warning(
                 "%s has waited %.0f s, of %g s at most, for other workers. No TensorFlow server "
                 "answers at %s.",
-                place, now - started, timeout_secs, ", ".join(silent),
+                place, now - started, timeout_secs, _listed(silent),
             )  # fmt: skip
         time.sleep(_PAUSE)
 
@@ -156,25 +166,36 @@ def _tell_of_open_port(workers: Workers) -> None:
         )  # fmt: skip
 
 
-def _not_all_came(place: str, timeout_secs: float, silent: Sequence[str]) -> WorkerError:
-    found = f"Nothing answers at {', '.join(silent)}." if silent else "All answer by now."
+def _not_all_came(place: str, timeout_secs: float, silent: Mapping[str, str]) -> WorkerError:
+    reached = f"No TensorFlow server answers at {_listed(silent)}." if silent else "All answer now."
     return WorkerError(
         f"{place} waited {timeout_secs:g} s (RunConfig.session_creation_timeout_secs) for the "
-        f"other workers of TF_CONFIG, and not all came. {found} Start every worker with the same "
+        f"other workers of TF_CONFIG, and not all came. {reached} Start every worker with the same "
         "'cluster' in its TF_CONFIG, and check that this machine can reach it."
     )
 
 
-def not_answering(addresses: Sequence[str], timeout_secs: float = 2.0) -> list[str]:
-    """Returns the addresses ('host:port') where no TensorFlow server answers."""
-    silent = []
-    for address in addresses:
-        host, _, port = address.rpartition(":")
-        try:
-            number = int(port)
-        except ValueError:
-            silent.append(address)
-            continue
-        if problem_at(host.strip("[]"), number, timeout_secs):
-            silent.append(address)
-    return silent
+def _listed(problems: Mapping[str, str]) -> str:
+    return ", ".join(f"{address} ({problem})" for address, problem in problems.items())
+
+
+def _check_own_port(address: str, place: str) -> None:
+    """Checks that this process's server can listen: TensorFlow would blame another worker.
+
+    Raises:
+      WorkerError: another process holds the port.
+    """
+    digits = address.rpartition(":")[2]
+    problem = port_problem(int(digits)) if digits.isdecimal() else None
+    if problem is None:
+        return
+    port = int(digits)
+    holder = port_holder(port)
+    if holder and holder[0] == os.getpid():  # a second strategy, for which TensorFlow has an error
+        return
+    who = f" Process {holder[0]} ({holder[1]}) holds it: end it" if holder else " End what holds it"
+    raise WorkerError(
+        f"{place} cannot listen on port {port} of this machine, which its address {address} in "
+        f"TF_CONFIG names: {problem}.{who}, or give this worker another port, in the TF_CONFIG of "
+        "every process."
+    )

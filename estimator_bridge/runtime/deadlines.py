@@ -147,8 +147,11 @@ def problem_at(host: str, port: int, secs: float) -> str | None:
     except socket.timeout:
         if not answer:
             return f"timed out: no answer of a gRPC server within {secs:g} s"
+    except socket.gaierror as error:
+        return f"the name {host!r} cannot be resolved: {error.strerror}"
     except OSError as error:
         return str(error) or type(error).__name__
     if len(answer) == _FRAME_HEADER and answer[_TYPE_AT] == _SETTINGS:
         return None
-    return f"what answers is no gRPC server: it sent {answer!r}"
+    sent = f"sent {answer!r}" if answer else "closed the connection"
+    return f"the server at this address does not speak gRPC: it {sent}"

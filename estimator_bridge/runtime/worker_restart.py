@@ -19,31 +19,19 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import WorkerError
-from estimator_bridge.runtime.cluster import not_answering
+from estimator_bridge.runtime.addresses import problems_at
+from estimator_bridge.runtime.worker_loss import is_slow_peer
 from estimator_bridge.runtime.workers import Workers
 from estimator_bridge.tensorflow_private import eager_context, open_event_writers
 
-__all__ = ["command_line", "is_loss", "next_attempt", "rejoin", "tell_failure", "too_late"]
+__all__ = ["command_line", "next_attempt", "rejoin", "tell_failure", "too_late"]
 
 _LIMIT = "ESTIMATOR_BRIDGE_RESTARTS"  # restarts in a row; 0: the launcher restarts it
 _STATE = "ESTIMATOR_BRIDGE_RESTARTED"  # from one process to the next: number of restarts, step
 _USUAL_LIMIT = 5
 _TASK = re.compile(r"/job:(\w+)/(?:replica:0/)?task:(\d+)")
 _FAILED = "estimator_bridge: failed: "
-_OF_LOSS = (
-    tf.errors.UnavailableError,
-    tf.errors.AbortedError,
-    tf.errors.InternalError,
-    tf.errors.CancelledError,
-    tf.errors.DeadlineExceededError,
-)
 _started_in = os.getcwd()
-
-
-def is_loss(error: BaseException) -> bool:
-    """Whether an error says that the collectives of this process no longer work."""
-    text = str(error)
-    return isinstance(error, _OF_LOSS) and ("ollective" in text or "oordination" in text)
 
 
 def too_late(workers: Workers, error: BaseException) -> WorkerError | None:
@@ -51,14 +39,12 @@ def too_late(workers: Workers, error: BaseException) -> WorkerError | None:
 
     Args:
       workers: the workers of the training that failed.
-      error: the failure; see ``is_loss``.
+      error: the failure.
     """
-    if not (isinstance(error, tf.errors.DeadlineExceededError) and workers.timeout_secs):
-        return None
-    if not is_loss(error):
+    if not (is_slow_peer(error) and workers.timeout_secs):
         return None
     own = workers.addresses[workers.index]
-    silent = not_answering(workers.addresses)
+    silent = problems_at(workers.addresses)
     who = ", ".join(
         f"{address} (does not answer)" if address in silent else f"{address} (its process lives)"
         for address in workers.addresses
@@ -87,7 +73,7 @@ def rejoin(workers: Workers, error: BaseException) -> None:
 
     Args:
       workers: the workers of the training that failed.
-      error: the failure; see ``is_loss``.
+      error: the failure; see ``worker_loss.is_loss``.
 
     Raises:
       WorkerError: another worker's program failed, or this process cannot be restarted, or was
@@ -129,7 +115,7 @@ def _who(workers: Workers, message: str) -> str:
     """Returns the lost workers, as far as TensorFlow's message or a check of addresses shows."""
     own = workers.addresses[workers.index]
     found = [workers.address(job, int(task)) for job, task in _TASK.findall(message)]
-    found += not_answering(workers.addresses)
+    found += problems_at(workers.addresses)
     return ", ".join(dict.fromkeys(a for a in found if a != own)) or "another worker"
 
 

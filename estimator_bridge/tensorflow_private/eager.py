@@ -63,10 +63,17 @@ def host_address() -> str:
     return f"/job:{server.job_name}/replica:0/task:{server.task_index}"
 
 
-def bound_wait_for_workers(cluster: tf.train.ClusterSpec, seconds: float) -> None:
+def bound_wait_for_workers(
+    cluster: tf.train.ClusterSpec, seconds: float, heartbeat_secs: float
+) -> None:
     """Limits the wait for other workers while MultiWorkerMirroredStrategy is created.
 
     The default is one hour. This has no effect after TensorFlow is initialized.
+
+    Args:
+      cluster: the workers.
+      seconds: the longest wait.
+      heartbeat_secs: the silence after which a worker that has met the others counts as lost.
     """
     jobs = [job for job in ("chief", "worker") if job in cluster.jobs]
     # The message's module has moved between releases; ConfigProto has it in all of them.
@@ -78,4 +85,5 @@ def bound_wait_for_workers(cluster: tf.train.ClusterSpec, seconds: float) -> Non
         service_leader=f"/job:{jobs[0]}/replica:0/task:0",
         coordinated_jobs=list(listed),
         cluster_register_timeout_in_ms=int(seconds * 1000),
+        heartbeat_timeout_in_ms=int(heartbeat_secs * 1000),
     )

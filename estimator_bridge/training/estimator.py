@@ -15,6 +15,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.checkpoint import (
     check_writable,
     explained_full_disk,
+    explained_full_disk_of,
     finish_deletion,
     only_training,
     remove_leftovers,
@@ -24,7 +25,7 @@ from estimator_bridge.checkpoint import (
 from estimator_bridge.compile_for import CompileJob, NotComputed, current_job, end_program
 from estimator_bridge.data.input_errors import explained_input_errors
 from estimator_bridge.duplicate_log_lines import drop_duplicate_lines
-from estimator_bridge.errors import DiskFullError
+from estimator_bridge.errors import DiskError
 from estimator_bridge.gc_tuning import gc_frozen_at_startup
 from estimator_bridge.model import (
     ModeKeys,
@@ -196,7 +197,8 @@ class Estimator(ExportMethods, OriginalMethods):
             if workers.is_chief:
                 check_writable(self._model_dir)
             if writes:
-                stack.enter_context(only_training(self._model_dir))
+                with explained_full_disk_of(f"The lock of {self._model_dir}", self._model_dir):
+                    stack.enter_context(only_training(self._model_dir))
                 stack.enter_context(explained_full_disk(self._model_dir))
             wait_for_abandoned(os.path.join(self._model_dir, ""))
             latest = self.latest_checkpoint()
@@ -256,7 +258,7 @@ class Estimator(ExportMethods, OriginalMethods):
             explained_input_errors(),
         ):
             execution = self._execution(ModeKeys.EVAL)
-            with contextlib.suppress(DiskFullError):  # the results are returned regardless
+            with contextlib.suppress(DiskError):  # the results are returned regardless
                 check_writable(self._model_dir)
             path = self._checkpoint_for(checkpoint_path, "evaluate")
             with self._program(execution, input_fn, ModeKeys.EVAL, path, bool(hooks)) as program:

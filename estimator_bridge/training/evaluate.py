@@ -9,6 +9,7 @@ from typing import Any
 
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.checkpoint import disk_problem
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.training.hook_schedule import are_called
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
@@ -84,7 +85,9 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
         most = math.inf if steps is None else steps - done
         try:
             result = loop.run(iterator, step, most, done, None)
-        except ENDS:
+        except ENDS as error:
+            if disk_problem(error):  # a hook's file must not become larger
+                raise
             break
         done += result.steps
         if result.short_batch:

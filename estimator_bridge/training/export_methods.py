@@ -141,7 +141,7 @@ class ExportMethods(CheckpointMethods):
         base = os.fsdecode(export_dir_base)
         while True:
             try:
-                with explained_full_disk_of(f"An export to {base}"):
+                with explained_full_disk_of(f"An export to {base}", base):
                     return export_saved_model(
                         base, call_model, receiver_fns, path, assets_extra,
                         as_text, strip_default_attrs, self._config.tf_random_seed,

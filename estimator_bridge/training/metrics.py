@@ -112,7 +112,7 @@ def _write(directory: str, summaries: Sequence[Any], step: int) -> None:
             for summary in summaries:
                 writer.add_summary(summary, step)
             writer.flush()
-        except (RuntimeError, OSError, tf.errors.OpError) as error:
+        except (RuntimeError, IndexError, OSError, tf.errors.OpError) as error:
             reason = str(getattr(error, "message", None) or error).splitlines()[0]
             logging.warning(
                 "The results of global step %d could not be written as summaries to %s: %s. They "

@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.checkpoint import disk_problem
 from estimator_bridge.gc_tuning import unfreeze_gc
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
@@ -149,8 +150,8 @@ def _run(
             result = loop.run(iterator, step, most, rng_step, limit)
             unfreeze_gc()
         except ENDS as error:
-            if sync.shares_steps:
-                raise  # the others are in a step
+            if sync.shares_steps or disk_problem(error):
+                raise  # the others are in a step; or a hook's file must not become larger
             logging.info("Training ends: %r.", error)
             break
         rng_step += result.steps

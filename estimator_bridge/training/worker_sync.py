@@ -13,7 +13,8 @@ from estimator_bridge.errors import WorkerError
 from estimator_bridge.graph import LiftedSession, replica_locals
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import StepLoop, Workers, workers_of
-from estimator_bridge.runtime.worker_restart import is_loss, rejoin, tell_failure, too_late
+from estimator_bridge.runtime.worker_loss import is_loss, is_slow_peer
+from estimator_bridge.runtime.worker_restart import rejoin, tell_failure, too_late
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.training.termination import Termination
 
@@ -115,6 +116,8 @@ def wait_for_workers(workers: Workers, step: int | None, config: RunConfig) -> i
             [mine if workers.is_chief else -1], timeout_secs=config.session_creation_timeout_secs
         )
     except tf.errors.DeadlineExceededError as error:
+        if not is_slow_peer(error):  # a heartbeat's: a worker is lost
+            raise
         raise WorkerError(
             f"{workers.name} waited {config.session_creation_timeout_secs:g} s "
             "(RunConfig.session_creation_timeout_secs) for the others to call train(): "

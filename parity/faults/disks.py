@@ -20,7 +20,13 @@ from parity.faults.options import Options
 __all__ = ["NAMES", "run", "table"]
 
 _PROGRAMS = ("train", "train_and_evaluate")
-_ERRORS = {"full": errno.ENOSPC, "quota": errno.EDQUOT, "failing": errno.EIO}
+_ERRORS = {
+    "full": errno.ENOSPC,
+    "quota": errno.EDQUOT,
+    "size-limited": errno.EFBIG,
+    "read-only": errno.EROFS,
+    "failing": errno.EIO,
+}
 _TOGETHER = 8  # see kills
 _SLOW_SECS = 0.1  # a write, fsync or rename
 NAMES = [f"{fault} disk, {name}" for name in _PROGRAMS for fault in (*_ERRORS, "slow")]

@@ -1,4 +1,4 @@
-"""Kills processes of a cluster, and restarts them or not."""
+"""Kills or stops processes of a cluster, and restarts them or not."""
 
 from __future__ import annotations
 
@@ -22,15 +22,24 @@ from parity.faults.options import Options
 __all__ = ["NAMES", "run", "table"]
 
 _TASKS = ("chief", "worker")
-# The tasks that are killed, the checkpoints, and the tasks that the harness restarts.
+# The tasks that are killed or stopped, the checkpoints, and the tasks that the harness restarts.
 _CASES: dict[str, tuple[Sequence[str], Sequence[int], Sequence[str]]] = {
     "chief killed": (["chief"], [4, 8, 16], ["chief"]),
     "worker killed": (["worker"], [4, 8, 16], ["worker"]),
     "both killed": (["chief", "worker"], [8], ["chief", "worker"]),
     "worker killed and not started again": (["worker"], [8], []),
     "chief killed and not started again": (["chief"], [8], []),
+    "chief stopped for 60 s": (["chief"], [4, 12], []),
+    "worker stopped for 60 s": (["worker"], [4, 12], []),
+    "both stopped for 60 s": (["chief", "worker"], [8], []),
+    "chief stopped for 3 s": (["chief"], [8], []),
+    "worker stopped for 3 s": (["worker"], [8], []),
+    "chief killed while it was stopped": (["chief"], [8], ["chief"]),
+    "worker killed while it was stopped": (["worker"], [8], ["worker"]),
 }
 NAMES = list(_CASES)
+_STOPPED = re.compile(r" stopped for (\d+) s$")
+_KILLED_STOPPED_SECS = 20.0
 _SECS = 180.0  # from the kill to the end
 _NO_WORKER_SECS = 20.0  # a worker's deadline for one that does not come
 _RAISED = re.compile(r"^(?:\w+\.)*(\w+Error): ", re.MULTILINE)
@@ -72,6 +81,10 @@ class _Cluster:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._running[task].pid, signal.SIGKILL)
         self._running[task].wait()
+
+    def send(self, task: str, signum: int) -> None:
+        """Sends a process a signal."""
+        os.killpg(self._running[task].pid, signum)
 
     def wait_for_checkpoint(self, step: int) -> None:
         """Waits until a checkpoint is written."""
@@ -126,29 +139,39 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         outcomes = []
         for step in steps[:: options.every]:
             with tempfile.TemporaryDirectory() as name:
-                outcome = _once(Path(name), killed, step, started)
+                outcome = _once(Path(name), killed, step, started, case)
                 found = in_fork(Path(name), lambda: _weights(outcome["folder"]))  # noqa: B023
                 outcomes.append({**outcome, "same": found == weights})
                 print(json.dumps({"case": case, "step": step, **outcomes[-1]}), file=sys.stderr)
-        held = _ended_the_same if started else _gave_up
+        held = _ended_the_same if started or _STOPPED.search(case) else _gave_up
         results[case] = counted(outcomes, held, _told)
         results[case]["secs"] = max(outcome["secs"] for outcome in outcomes)
     return results
 
 
-def _once(folder: Path, killed: Sequence[str], step: int, started: Sequence[str]) -> dict[str, Any]:
-    patience = _SECS if started or not killed else _NO_WORKER_SECS
+def _once(
+    folder: Path, killed: Sequence[str], step: int, started: Sequence[str], case: str = ""
+) -> dict[str, Any]:
+    stopped = _STOPPED.search(case)
+    patience = _SECS if started or stopped or not killed else _NO_WORKER_SECS
     with _Cluster(folder, patience) as cluster:
         for task in _TASKS:
             cluster.start(task)
         if killed:
             cluster.wait_for_checkpoint(step)
         began = time.monotonic()
+        if "stopped" in case:
+            for task in killed:
+                cluster.send(task, signal.SIGSTOP)
+            time.sleep(float(stopped[1]) if stopped else _KILLED_STOPPED_SECS)
         for task in killed:
-            cluster.kill(task)
+            if stopped:
+                cluster.send(task, signal.SIGCONT)
+            else:
+                cluster.kill(task)
         for task in started:
             cluster.start(task)
-        left = [task for task in _TASKS if task in started or task not in killed]
+        left = [task for task in _TASKS if stopped or task in started or task not in killed]
         codes = {
             task: cluster.wait(task, max(began + _SECS - time.monotonic(), 0.1)) for task in left
         }

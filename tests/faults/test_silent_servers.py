@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from estimator_bridge import runtime
 from estimator_bridge.errors import AcceleratorNotFoundError, WorkerError
-from estimator_bridge.runtime import accelerators, cluster, deadlines, strategies
+from estimator_bridge.runtime import accelerators, addresses, cluster, deadlines, strategies
 
 SETTINGS = b"\0\0\0\4\0\0\0\0\0"
 
@@ -38,14 +38,14 @@ def test_a_server_of_tensorflow_answers():
     address = tf.distribute.Server.create_local_server().target.removeprefix("grpc://")
     host, _, port = address.rpartition(":")
     assert deadlines.problem_at(host, int(port), 10) is None
-    assert cluster.not_answering([address]) == []
+    assert addresses.problems_at([address]) == {}
 
 
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
         (b"", r"timed out: no answer of a gRPC server within 0\.3 s"),
-        (b"HTTP/1.1 400 Bad Request\r\n", r"no gRPC server: it sent b'HTTP/1.1 '"),
+        (b"HTTP/1.1 400 Bad Request\r\n", r"does not speak gRPC: it sent b'HTTP/1.1 '"),
     ],
 )
 def test_a_tpu_address_that_is_none_is_an_error_in_time(answer, told, monkeypatch):
@@ -55,7 +55,7 @@ def test_a_tpu_address_that_is_none_is_an_error_in_time(answer, told, monkeypatc
         with pytest.raises(AcceleratorNotFoundError, match=told):
             runtime.tpu_strategy(master=f"grpc://{host}:{port}")
         assert time.monotonic() - started < 60
-        assert cluster.not_answering([f"{host}:{port}"], 0.3) == [f"{host}:{port}"]
+        assert list(addresses.problems_at([f"{host}:{port}"], 0.3)) == [f"{host}:{port}"]
 
 
 def test_a_tpu_that_answers_and_does_not_start_is_an_error_in_time(monkeypatch, caplog):
@@ -90,10 +90,9 @@ def test_workers_that_listen_and_say_nothing_are_named(monkeypatch, caplog):
         "time",
         types.SimpleNamespace(monotonic=lambda: 30.0 * next(ticks), sleep=lambda secs: None),
     )
-    not_answering = cluster.not_answering
-    monkeypatch.setattr(cluster, "not_answering", lambda addresses: not_answering(addresses, 0.2))
-    came = r"waited 120 s .*Nothing answers at 127.0.0.1:\d+\."
+    monkeypatch.setattr(cluster, "problems_at", lambda silent: addresses.problems_at(silent, 0.2))
+    came = r"waited 120 s .*No TensorFlow server answers at 127.0.0.1:\d+ \(timed out: no answer"
     with server(b"") as (host, port), pytest.raises(WorkerError, match=came):
         cluster._wait_for([f"{host}:{port}"], 120.0, "chief 0")
     assert "chief 0 has waited 60 s, of 120 s at most, for other workers." in caplog.text
-    assert f"No TensorFlow server answers at {host}:{port}." in caplog.text
+    assert f"No TensorFlow server answers at {host}:{port} (timed out" in caplog.text

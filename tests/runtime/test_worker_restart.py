@@ -1,5 +1,6 @@
 """Workers that are killed or terminated, and restarted, end with the same results."""
 
+import signal
 import types
 
 import numpy as np
@@ -8,6 +9,7 @@ import worker_processes
 import worker_program
 
 from estimator_bridge.checkpoint import latest_checkpoint, load_variable
+from estimator_bridge.runtime.addresses import problems_at
 from estimator_bridge.runtime.deadlines import worker_secs
 from estimator_bridge.runtime.worker_restart import command_line, next_attempt
 
@@ -75,6 +77,25 @@ def test_in_the_end_all_is_as_if_nothing_had_been(run):
         whole.get_variable_value("norm/moving_mean"),
         atol=1e-5,
     )
+
+
+def test_a_chief_that_was_stopped_and_goes_on_is_met_again(tmp_path, monkeypatch):
+    """As a laptop that was suspended: it wakes when the worker has already started itself anew."""
+    monkeypatch.setenv("HEARTBEAT_SECS", "2")
+    with worker_processes.Cluster(tmp_path) as cluster:
+        numbers = [cluster.start("slow", "chief"), cluster.start("slow", "worker")]
+        cluster.wait_for_file("slow/model.ckpt-5.index")
+        cluster.send(numbers[0], signal.SIGSTOP)
+        cluster.wait_until(lambda: "restarts itself" in cluster.log(numbers[1]))
+        cluster.wait_until(lambda: not problems_at(cluster.jobs["worker"]))
+        cluster.send(numbers[0], signal.SIGCONT)
+        ended = [cluster.said(number) for number in numbers]
+        logs = [cluster.log(number) for number in numbers]
+    assert [code for code, _ in ended] == [0, 0]
+    np.testing.assert_array_equal(*[said["weights"] for _, said in ended])
+    assert [log.count("restarts itself (attempt 1 of 5)") for log in logs] == [1, 1]
+    together = str(tmp_path / "slow" / "model.ckpt-60")
+    assert load_variable(together, "seen") == 2 * (1 + 9 * 60)  # each step once
 
 
 def test_a_worker_that_hangs_is_waited_for_as_long_as_was_said(tmp_path, monkeypatch):

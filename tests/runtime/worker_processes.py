@@ -49,6 +49,9 @@ class Cluster:
         self._started[number][0].kill()
         self._started[number][0].wait()
 
+    def send(self, number, signal):
+        self._started[number][0].send_signal(signal)
+
     def said(self, number):
         """Waits for a process; returns its exit code and its JSON objects, merged, or by 'done'."""
         process, _ = self._started[number]
@@ -66,8 +69,11 @@ class Cluster:
         return Path(log.name).read_text()
 
     def wait_for_file(self, name):
+        self.wait_until((self.folder / name).exists)
+
+    def wait_until(self, condition):
         end = time.monotonic() + PATIENCE
-        while not (self.folder / name).exists():
+        while not condition():
             assert time.monotonic() < end, [self.log(i) for i in range(len(self._started))]
             time.sleep(0.05)
 

@@ -143,6 +143,9 @@ def chief_hooks(folder):
 def made(folder, params=None, **config):
     if PLACE["type"] == "alone":
         strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    elif "HEARTBEAT_SECS" in os.environ:
+        heartbeat_secs = float(os.environ["HEARTBEAT_SECS"])
+        strategy = eb.runtime.multi_worker_strategy(120, heartbeat_secs=heartbeat_secs)
     else:
         strategy = tf.distribute.MultiWorkerMirroredStrategy()
     config = eb.RunConfig(folder, train_distribute=strategy, save_summary_steps=3, **config)

@@ -290,3 +290,28 @@ def test_outcome_of_no_evaluation_has_no_metrics(given):
 def test_outcome_of_an_evaluation_has_a_path():
     with pytest.raises(ValueError, match="`checkpoint_path` should never be empty"):
         EvalResult(EvalStatus.EVALUATED, {"global_step": 1})
+
+
+@pytest.mark.parametrize(
+    ("task", "index", "cluster", "is_told"),
+    [
+        ("chief", 0, CLUSTER, True),
+        ("worker", 0, CLUSTER, False),  # the chief tells it
+        ("chief", 0, {**CLUSTER, "evaluator": ["d:1"]}, False),
+        ("evaluator", 0, CLUSTER, False),
+    ],
+)
+def test_a_cluster_without_an_evaluator_says_who_evaluates(
+    monkeypatch, caplog, task, index, cluster, is_told
+):
+    in_cluster(monkeypatch, task, index, cluster)
+    estimator = fake_estimator(["model.ckpt-9"], [9])
+    spec = eb.EvalSpec(input_fn, start_delay_secs=0, throttle_secs=0)
+    outcome = eb.train_and_evaluate(estimator, eb.TrainSpec(input_fn, 9), spec)
+    if task != "evaluator":
+        assert outcome is None  # as of 1.15.5 and 2.15.1
+        estimator.evaluate.assert_not_called()
+    lines = [line for line in caplog.messages if "names no evaluator" in line]
+    assert len(lines) == is_told
+    if is_told:
+        assert "checkpoints in somewhere are evaluated and exported if one more process" in lines[0]

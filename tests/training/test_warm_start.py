@@ -132,6 +132,19 @@ def test_columns_are_as_many_as_the_old_vocabulary(old, tmp_path):
         observed(warm_case(case, eb, old, WarmStartSettings, model_dir=str(tmp_path)), ("train",))
 
 
+def test_new_rows_cannot_be_scaled_by_a_shape_that_the_graph_computes(old, tmp_path):
+    """As in 1.15.5 and 2.15.1, whose error names neither the initializer nor what to use."""
+    glorot = v1.glorot_uniform_initializer()
+    vocabulary = VocabInfo(str(old / "new.txt"), 6, 0, str(old / "old.txt"), 2, glorot)
+    case = (
+        lambda: v1.get_variable("scope/b", [6, 3]),
+        lambda d: (str(d / "whole"), ".*", {"scope/b": vocabulary}),
+    )
+    told = r"int\(\) argument must be .* GlorotUniform of 'scope/b'. Use one that does not, such as"
+    with pytest.raises(TypeError, match=told):
+        observed(warm_case(case, eb, old, WarmStartSettings, model_dir=str(tmp_path)), ("train",))
+
+
 @pytest.mark.parametrize("place", ["model_fn", "scaffold_fn"])
 def test_on_replicas(old, tmp_path, place):
     def model_fn(features, labels, mode, params):

@@ -123,7 +123,23 @@ class TrainingExecutor:
                 f"Task type {config.task_type} is not supported. Supported task types are "
                 f"{list(roles)}."
             )
+        if config.is_chief:
+            self._tell_of_no_evaluator()
         return roles[config.task_type]()
+
+    def _tell_of_no_evaluator(self) -> None:
+        """Says that nobody evaluates, unless a process does that the cluster does not list."""
+        config = self._estimator.config
+        jobs = config.cluster_spec.as_dict()
+        if TaskType.EVALUATOR in jobs or TaskType.MASTER in jobs:
+            return
+        _logging.warning(
+            "TF_CONFIG's cluster names no evaluator: its chief and workers only train, and "
+            "train_and_evaluate returns None in them. The checkpoints in %s are evaluated and "
+            "exported if one more process runs this program, with "
+            '"task": {"type": "evaluator", "index": 0} in its TF_CONFIG.',
+            self._estimator.model_dir,
+        )
 
     def run_local(self) -> Outcome:
         """Trains, with an evaluation after each checkpoint.
