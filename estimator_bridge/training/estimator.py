@@ -14,8 +14,10 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import (
     check_writable,
+    complete_files,
     explained_full_disk,
     finish_deletion,
+    finish_publishing,
     only_training,
     remove_leftovers,
     step_of,
@@ -198,6 +200,8 @@ class Estimator(ExportMethods, OriginalMethods):
             if writes:
                 stack.enter_context(only_training(self._model_dir))
                 stack.enter_context(explained_full_disk(self._model_dir))
+                stack.enter_context(complete_files(self._model_dir))
+                finish_publishing(self._model_dir)
             wait_for_abandoned(os.path.join(self._model_dir, ""))
             latest = self.latest_checkpoint()
             if writes:  # not before: an unreadable file may be part of a copy in progress

@@ -9,9 +9,9 @@ from html import escape
 
 import tensorflow as tf
 
-from estimator_bridge.checkpoint import replace_text
 from estimator_bridge.compile_for.html_parts import document, figures_row, table
 from estimator_bridge.compile_for.units import as_si
+from estimator_bridge.own_files import replace_text
 from estimator_bridge.training.event_files import scalars_by_step
 from estimator_bridge.training.monitoring.curves import STYLE, Curve, chart
 from estimator_bridge.training.monitoring.run_record import Point, RunRecord, read_record
@@ -218,8 +218,9 @@ def _configuration(folder: str, record: RunRecord) -> str:
     parts = [table(["name", "value"], rows)] if rows else []
     path = os.path.join(folder, "run.yaml")
     if tf.io.gfile.exists(path):
-        with tf.io.gfile.GFile(path) as file:
-            parts.append(f"<h3>run.yaml</h3><pre>{escape(file.read())}</pre>")
+        with tf.io.gfile.GFile(path, "rb") as file:
+            text = file.read().decode("utf-8", "replace")
+            parts.append(f"<h3>run.yaml</h3><pre>{escape(text)}</pre>")
     return _section("Configuration", "".join(parts)) if parts else ""
 
 
