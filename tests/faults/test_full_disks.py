@@ -44,7 +44,7 @@ def full_from(monkeypatch, step, remnant):
             os.makedirs(os.path.dirname(place + remnant), exist_ok=True)
             with open(place + remnant, "wb") as file:
                 file.write(b"half")
-        message = f"{prefix}{remnant}; {FULL}\n\t [[{{{{node save/SaveV2}}}}]]\nHint: when OOM happens, ..."
+        message = f"{prefix}{remnant}; {FULL}\n\t [[{{{{node save/SaveV2}}}}]]\nHint: OOM ..."
         raise tf.errors.ResourceExhaustedError(None, None, message)
 
     monkeypatch.setattr(checkpoint.CheckpointingSession, "_save", failing)
