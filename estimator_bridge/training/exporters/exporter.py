@@ -108,6 +108,6 @@ class SavedModelExporter(Exporter):
 def _record(exported: Any, export_path: str | os.PathLike[str]) -> None:
     """Records an export of an estimator with its own `export_saved_model`, so it can be deleted."""
     folder, base = tf.compat.as_str_any(exported or ""), tf.compat.as_str_any(export_path)
-    if os.path.dirname(folder) == base.rstrip("/") and is_folder(folder) and not is_link(folder):
-        if not is_recorded_folder(folder):
-            record_folder(folder)
+    is_there = os.path.dirname(folder) == base.rstrip("/") and is_folder(folder)
+    if is_there and not is_link(folder) and not is_recorded_folder(folder):
+        record_folder(folder)
