@@ -1,4 +1,4 @@
-"""Files, folders and links of others in a model_dir are all there after a training and an export."""
+"""Files, folders and links of others in a model_dir stay during a training and an export."""
 
 import os
 import random
