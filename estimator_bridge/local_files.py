@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
+
+from estimator_bridge.own_files import move_over, temporary_beside
 
 __all__ = ["whole_file"]
 
@@ -23,20 +24,12 @@ def whole_file(path: str) -> Iterator[str]:
     Raises:
       OSError: the file cannot be written. The temporary file is removed, and ``path`` is unchanged.
     """
-    folder, name = os.path.split(os.path.abspath(path))
-    stem, ending = os.path.splitext(name)
-    descriptor, temporary = tempfile.mkstemp(ending, f".{stem}.", folder)
-    os.close(descriptor)
-    try:
+    with temporary_beside(path) as temporary:
         yield temporary
         with open(temporary, "rb") as file:
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp lets no one else read it
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+        os.chmod(temporary, 0o666 & ~_umask())
+        move_over(temporary, path)
 
 
 def _umask() -> int:

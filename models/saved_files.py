@@ -11,6 +11,7 @@ import tensorflow as tf
 from estimator_bridge.any_files import is_remote
 from estimator_bridge.checkpoint import explained_full_disk_of
 from estimator_bridge.local_files import whole_file
+from estimator_bridge.own_files import replace_text
 
 __all__ = ["saved_file", "write_text"]
 
@@ -52,8 +53,6 @@ def write_text(path: str, text: str) -> None:
         return
     try:
         tf.io.gfile.makedirs(folder)
-        with tf.io.gfile.GFile(f"{path}.part", "w") as file:
-            file.write(text)
-        tf.io.gfile.rename(f"{path}.part", path, overwrite=True)
+        replace_text(path, text)
     except tf.errors.OpError as error:
         raise OSError(f"{path}: cannot be written: {error.message}") from error

@@ -21,12 +21,16 @@ from estimator_bridge.checkpoint.folder import check_writable, checkpoints_in, l
 from estimator_bridge.checkpoint.full_disk import explained_full_disk, explained_full_disk_of
 from estimator_bridge.checkpoint.integrity import explained_read_errors
 from estimator_bridge.checkpoint.iterator_positions import InputPositionError, Positions
-from estimator_bridge.checkpoint.lock import is_running, only_training
-from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove_leftovers
+from estimator_bridge.checkpoint.lock import only_training
+from estimator_bridge.checkpoint.overwriting import (
+    CheckpointingSession,
+    complete_files,
+    remove_leftovers,
+)
+from estimator_bridge.checkpoint.publishing import finish_publishing
 from estimator_bridge.checkpoint.restore_checks import check_checkpoint, describe_variables
 from estimator_bridge.checkpoint.saver_snapshot import SaverSnapshot, why_not_beside_steps
 from estimator_bridge.checkpoint.saver_variables import restored_variables
-from estimator_bridge.checkpoint.text_files import replace_text
 
 __all__ = [
     "CheckpointMismatchError",
@@ -44,13 +48,14 @@ __all__ = [
     "check_checkpoint",
     "check_writable",
     "checkpoints_in",
+    "complete_files",
     "describe_variables",
     "disk_problem",
     "explained_full_disk",
     "explained_full_disk_of",
     "explained_read_errors",
     "finish_deletion",
-    "is_running",
+    "finish_publishing",
     "latest_checkpoint",
     "list_variables",
     "load_variable",
@@ -58,7 +63,6 @@ __all__ = [
     "only_training",
     "remove_deletion_note",
     "remove_leftovers",
-    "replace_text",
     "restored_variables",
     "step_of",
     "wait_for_abandoned",

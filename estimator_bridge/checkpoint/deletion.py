@@ -2,17 +2,27 @@
 
 A saver first removes an old checkpoint from the file `checkpoint`, then deletes its files. A
 process killed in between leaves a complete but unlisted checkpoint, just like those that
-keep_checkpoint_every_n_hours keeps permanently. So its name is noted beforehand.
+keep_checkpoint_every_n_hours keeps permanently. So its files are noted beforehand.
 """
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import tensorflow as tf
 
 from estimator_bridge.checkpoint.folder import checkpoints_in
 from estimator_bridge.checkpoint.integrity import data_files
+from estimator_bridge.own_files import (
+    Identity,
+    identity_of,
+    is_plain_name,
+    read_note,
+    remove_file,
+    remove_note,
+    write_note,
+)
 from estimator_bridge.tensorflow_private import next_to_delete
 
 __all__ = ["finish_deletion", "note_deletion", "remove_deletion_note"]
@@ -29,15 +39,16 @@ def note_deletion(folder: str, saver: tf.compat.v1.train.Saver, saved: str) -> N
       saved: the new checkpoint's prefix.
     """
     old = next_to_delete(saver, saved)
-    if old is not None and os.path.dirname(old) == os.path.dirname(saved):
-        with tf.io.gfile.GFile(_path(folder), "w") as file:
-            file.write(os.path.basename(old) + "\n")
+    if old is None or os.path.dirname(old) != os.path.dirname(saved):
+        return
+    files = {os.path.basename(file): identity_of(file) for file in _files_of(old)}
+    there = {name: identity for name, identity in files.items() if identity}
+    write_note(_path(folder), {"checkpoint": os.path.basename(old), "files": there})
 
 
 def remove_deletion_note(folder: str) -> None:
     """Removes the note after the deletion."""
-    if tf.io.gfile.exists(_path(folder)):
-        tf.io.gfile.remove(_path(folder))
+    remove_note(_path(folder))
 
 
 def finish_deletion(folder: str) -> None:
@@ -46,18 +57,29 @@ def finish_deletion(folder: str) -> None:
     Args:
       folder: the model_dir of a training that is about to start.
     """
-    if not tf.io.gfile.exists(_path(folder)):
+    note = read_note(_path(folder), _parsed)
+    if note is None:
         return
-    with tf.io.gfile.GFile(_path(folder)) as file:
-        name, end, _ = file.read().partition("\n")
+    checkpoint, files = note
     named = {os.path.basename(path) for path in checkpoints_in(folder)}
-    # A note without a newline was itself cut short. A checkpoint that is still listed stays.
-    if end and named and name not in named:
-        path = os.path.join(folder, name)
-        for file in [path + ".meta", path + ".index", *data_files(path), path]:
-            if tf.io.gfile.exists(file):
-                tf.io.gfile.remove(file)
-    tf.io.gfile.remove(_path(folder))
+    if named and checkpoint not in named:  # one that is still listed stays
+        for name, identity in files.items():
+            remove_file(os.path.join(folder, name), identity)
+    remove_note(_path(folder))
+
+
+def _files_of(prefix: str) -> list[str]:
+    """Lists a checkpoint's files in the order in which a saver deletes them."""
+    return [prefix + ".meta", prefix + ".index", *data_files(prefix), prefix]
+
+
+def _parsed(note: dict[str, Any]) -> tuple[str, dict[str, Identity]]:
+    checkpoint = note["checkpoint"]
+    files = {name: (int(size), int(time)) for name, (size, time) in note["files"].items()}
+    for name in (checkpoint, *files):
+        if not is_plain_name(name) or not f"{name}.".startswith(f"{checkpoint}."):
+            raise ValueError(f"{name!r} is no file of a checkpoint in this folder")
+    return checkpoint, files
 
 
 def _path(folder: str) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import uuid
 from collections.abc import Collection, Sequence
 
 import tensorflow as tf
@@ -19,6 +17,7 @@ from estimator_bridge.checkpoint.error_types import (
 )
 from estimator_bridge.checkpoint.integrity import PATTERN_CHARACTERS, check_intact, missing_files
 from estimator_bridge.errors import CheckpointError
+from estimator_bridge.own_files import staged
 
 __all__ = ["check_writable", "checkpoints_in", "latest_checkpoint", "was_cut_short"]
 
@@ -198,15 +197,11 @@ def check_writable(model_dir: str) -> None:
             f"model_dir {model_dir!r} must be a folder, but {in_the_way!r} is a file. Use another "
             "model_dir, or move the file."
         )
-    probe = os.path.join(model_dir, f".estimator_bridge-{uuid.uuid4().hex}")
     try:
         tf.io.gfile.makedirs(model_dir)
-        with tf.io.gfile.GFile(probe, "w") as file:
+        with staged(model_dir, "probe") as probe, tf.io.gfile.GFile(probe, "w") as file:
             file.write("May this folder be written to?")
-        tf.io.gfile.remove(probe)
-    except tf.errors.OpError as error:
-        with contextlib.suppress(tf.errors.OpError):
-            tf.io.gfile.remove(probe)
+    except (OSError, tf.errors.OpError) as error:
         diagnosis = disk_problem(error, model_dir)
         if diagnosis:
             problem, reason = diagnosis
@@ -215,9 +210,10 @@ def check_writable(model_dir: str) -> None:
                 f"{problem.advice}, or use another model_dir.",
                 problem.number,
             ) from error
-        kind = PermissionError if isinstance(error, tf.errors.PermissionDeniedError) else OSError
-        raise kind(
-            f"model_dir {model_dir!r} cannot be written to: {error.message}. Checkpoints and "
+        reason = error.message if isinstance(error, tf.errors.OpError) else str(error)
+        is_refused = isinstance(error, (PermissionError, tf.errors.PermissionDeniedError))
+        raise (PermissionError if is_refused else OSError)(
+            f"model_dir {model_dir!r} cannot be written to: {reason}. Checkpoints and "
             "summaries go there; use another model_dir, or change its permissions."
         ) from error
 

@@ -12,9 +12,10 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint.error_types import DamagedCheckpointError, MissingCheckpointError
 from estimator_bridge.checkpoint.integrity import check_intact, data_files, explained_read_errors
-from estimator_bridge.checkpoint.text_files import replace_text
+from estimator_bridge.checkpoint.publishing import publish
 from estimator_bridge.errors import CheckpointError
 from estimator_bridge.graph import DividedIterators
+from estimator_bridge.own_files import remove_file, replace_text, staged
 from estimator_bridge.tensorflow_private import eager_mode, iterator_state
 
 __all__ = ["InputPositionError", "Positions"]
@@ -85,8 +86,9 @@ class Positions:
             ) from error
 
         def write() -> None:
-            with eager_mode():
-                tf.train.Checkpoint(iterator=taken).write(path)
+            with eager_mode(), staged(self._folder, os.path.basename(path)) as place:
+                tf.train.Checkpoint(iterator=taken).write(place)
+                publish(place, path)
 
         return write
 
@@ -181,9 +183,9 @@ class Positions:
     def _listed(self) -> list[int]:
         """Returns the steps of the positions that the list file names."""
         try:
-            with tf.io.gfile.GFile(self._list_file) as file:
-                content = file.read()
-        except (tf.errors.OpError, UnicodeDecodeError):
+            with tf.io.gfile.GFile(self._list_file, "rb") as file:
+                content = file.read().decode("utf-8", "replace")
+        except tf.errors.OpError:
             return []
         named = re.findall(rf'paths: "{re.escape(self._name)}\.ckpt-(\d+)"', content)
         return list(map(int, named))
@@ -195,28 +197,33 @@ class Positions:
         return sorted(int(match[1]) for match in found if match)
 
     def tidy(self, step: int) -> None:
-        """Deletes positions whose model checkpoint is gone, and lists the others.
+        """Deletes listed positions whose model checkpoint is gone, and lists the others.
+
+        A position that is not listed may be another program's, and stays.
 
         Args:
           step: the current global step, whose position is always kept.
         """
-        kept = []
-        for other in self.steps():
-            if other == step or tf.io.gfile.exists(f"{self._model}-{other}.index"):
-                kept.append(other)
-            else:
+        listed = {step, *self._listed()}
+        is_needed = {
+            other: other == step or tf.io.gfile.exists(f"{self._model}-{other}.index")
+            for other in self.steps()
+            if other in listed
+        }
+        for other, stays in is_needed.items():
+            if not stays:
                 self._remove(other)
-        self._list(kept)
+        self._list([other for other, stays in is_needed.items() if stays])
 
     def clear(self) -> None:
-        """Deletes all positions, so that a new training does not use those of an earlier one."""
-        for step in self.steps():
+        """Deletes listed positions, so that a new training does not use an earlier one's."""
+        for step in sorted(set(self._listed()).intersection(self.steps())):
             self._remove(step)
 
     def _remove(self, step: int) -> None:
         path = self.path(step)
         for file in [path + ".index", *data_files(path)]:
-            tf.io.gfile.remove(file)
+            remove_file(file)
 
     def _list(self, steps: list[int]) -> None:
         """Writes the list file of the positions, as tf.train.Saver does."""

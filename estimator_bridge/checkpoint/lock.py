@@ -23,8 +23,9 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import ModelDirInUseError
+from estimator_bridge.own_files import is_running, remove_file
 
-__all__ = ["LOCK_FILE", "is_running", "only_training"]
+__all__ = ["LOCK_FILE", "only_training"]
 
 LOCK_FILE = ".estimator_bridge.lock"
 
@@ -92,8 +93,8 @@ def only_training(model_dir: str, sleep: Callable[[float], None] = time.sleep) -
                 with _signs_of_life(file, holder):
                     yield
             finally:  # still locked: nobody else's file is removed
-                with contextlib.suppress(tf.errors.OpError):
-                    tf.io.gfile.remove(path)
+                with contextlib.suppress(OSError, tf.errors.OpError):
+                    remove_file(path)
     finally:
         with _registry:
             del _held_here[key]
@@ -254,17 +255,6 @@ def _age(seconds: float) -> str:
         if seconds >= 2 * unit:
             return f"{seconds / unit:.0f} {name}"
     return f"{max(seconds, 0):.0f} seconds"
-
-
-def is_running(process: int) -> bool:
-    """Returns whether a process with this ID runs on this machine."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _is_shared_disk(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Safe replacement of checkpoints with the same name, and cleanup after killed processes.
+"""Checkpoints that appear complete, and cleanup after killed processes.
 
 A saver of several shards writes its index in place. Training that resumes from a checkpoint first
 saves it again under the same name: a process killed at that moment would leave no checkpoint to
@@ -7,36 +7,62 @@ resume from.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
 from typing import Any
 
 import tensorflow as tf
 
 from estimator_bridge.checkpoint.background_writer import BackgroundWriter
-from estimator_bridge.checkpoint.folder import checkpoints_in, was_cut_short
-from estimator_bridge.checkpoint.integrity import data_files
+from estimator_bridge.checkpoint.publishing import publish
 from estimator_bridge.graph import LiftedSession
-
-__all__ = ["SAVING", "CheckpointingSession", "remove_leftovers"]
-
-_BESIDE = ".new"
-SAVING = ("MergeV2Checkpoints", "SaveV2")
-_LEFTOVER = re.compile(
-    rf".+-\d+(\{_BESIDE})?_temp|"  # the folder of a saver's shards, before they are merged
-    rf".+-\d+\{_BESIDE}\.(index|data-\d+-of-\d+)|"
-    r".+\.tempstate\d+|"  # a shard or an index that is being written
-    r".+\.tmp[0-9a-f]{32}|"  # `checkpoint` and .meta that are being written
-    rf"checkpoint_input(_\w+)?\{_BESIDE}|"
-    r"\.estimator_bridge-[0-9a-f]{32}|"  # the probe of `check_writable`
-    rf"\.estimator_bridge\.unfinished\{_BESIDE}|"
-    rf"graph\.pbtxt\{_BESIDE}"
+from estimator_bridge.own_files import (
+    has_open_staging,
+    log_once,
+    open_staging,
+    remove_abandoned_staging,
+    replace_file,
+    staged,
 )
-# Files of a checkpoint are useless without its index, which is written last.
-_INDEX = re.compile(r"(.+\.ckpt-\d+)\.index")
+from estimator_bridge.tensorflow_private import whole_files_written_by
+
+__all__ = ["SAVING", "CheckpointingSession", "complete_files", "remove_leftovers"]
+
+SAVING = ("MergeV2Checkpoints", "SaveV2")
+# Files of killed processes, of TensorFlow or of estimator_bridge 0.2.0. Users' files may have such
+# names too, so these are mentioned and stay.
+_LIKE_LEFTOVERS = re.compile(
+    r".+-\d+(\.new)?_temp|"  # the folder of a saver's shards, before they are merged
+    r".+-\d+\.new\.(index|data-\d+-of-\d+)|"
+    r".+\.tempstate\d+|"  # a shard or an index
+    r".+\.tmp[0-9a-f]{32}|"  # `checkpoint` and .meta
+    r"checkpoint_input(_\w+)?\.new|"
+    r"\.estimator_bridge-[0-9a-f]{32}|"
+    r"\.estimator_bridge\.unfinished\.new|"
+    r"graph\.pbtxt\.new"
+)
 _OF_CHECKPOINT = re.compile(r"(.+\.ckpt-\d+)\.(?:data-\d{5}-of-\d{5}|meta)")
+
+
+@contextlib.contextmanager
+def complete_files(model_dir: str) -> Iterator[None]:
+    """Lets checkpoints, `checkpoint`, .meta and other files of a training appear complete.
+
+    Args:
+      model_dir: the folder of the training that runs within; this process holds its lock.
+    """
+
+    def write(path: str, content: bytes) -> bool:
+        if not has_open_staging(os.path.dirname(path)):
+            return False
+        replace_file(path, content)
+        return True
+
+    with open_staging(model_dir), whole_files_written_by(write):
+        yield
 
 
 class CheckpointingSession(LiftedSession):
@@ -80,11 +106,12 @@ class CheckpointingSession(LiftedSession):
             self.slowest_save_secs = max(self.slowest_save_secs, time.monotonic() - started)
 
     def _save(self, prefix, write):
-        if not tf.io.gfile.exists(prefix + ".index"):
+        folder, name = os.path.split(prefix)
+        if not has_open_staging(folder) and not tf.io.gfile.exists(prefix + ".index"):
             return write(prefix)
-        beside = prefix + _BESIDE
-        write(beside)
-        _replace(beside, prefix)
+        with staged(folder, name) as place:
+            write(place)
+            publish(place, prefix)
         return tf.compat.as_bytes(prefix)
 
     def close(self) -> None:
@@ -109,40 +136,26 @@ class CheckpointingSession(LiftedSession):
         return tf.compat.as_str(value)
 
 
-def _replace(new: str, old: str) -> None:
-    """Renames one checkpoint's files to another's prefix."""
-    stale = set(data_files(old))
-    # The index last: the old index also fits new data of the same values.
-    for file in [*data_files(new), new + ".index"]:
-        target = old + file[len(new) :]
-        tf.io.gfile.rename(file, target, overwrite=True)
-        stale.discard(target)
-    for file in stale:  # the old checkpoint had another number of shards
-        tf.io.gfile.remove(file)
-
-
 def remove_leftovers(folder: str) -> None:
     """Removes files left by processes that were killed while they wrote checkpoints.
 
+    Files that only look like it stay, with a line that names them once.
+
     Args:
-      folder: the model_dir of a training that is about to start; nothing else writes there.
+      folder: the model_dir of a training that is about to start, or that an error has ended; this
+        process holds its lock.
     """
+    left = remove_abandoned_staging(folder, is_only_training=True)
     names = {name.rstrip("/") for name in tf.io.gfile.listdir(folder)}
-    named = {os.path.basename(path) for path in checkpoints_in(folder)}
-    for name in names:
-        match = _INDEX.fullmatch(name)
-        path = os.path.join(folder, name)
-        if match and match[1] not in named and was_cut_short(os.path.join(folder, match[1])):
-            tf.io.gfile.remove(path)
-            names = names - {name}
-    for name in names:
-        path = os.path.join(folder, name)
-        if not (_LEFTOVER.fullmatch(name) or _is_without_index(name, names)):
-            continue
-        if tf.io.gfile.isdir(path):
-            tf.io.gfile.rmtree(path)
-        else:
-            tf.io.gfile.remove(path)
+    similar = [
+        name for name in names if _LIKE_LEFTOVERS.fullmatch(name) or _is_without_index(name, names)
+    ]
+    log_once(
+        folder,
+        "%s has files that a killed process may have left: %s. It cannot be shown that this "
+        "library wrote them, so they stay. Delete them if nobody needs them.",
+        [*similar, *(os.path.relpath(path, folder) for path in left)],
+    )
 
 
 def _is_without_index(name: str, names: Set[str]) -> bool:

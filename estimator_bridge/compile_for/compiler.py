@@ -10,7 +10,6 @@ import json
 import os
 import re
 import select
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -78,7 +77,7 @@ class Compiler:
         self._answers: int | None = None
         self._rest = b""
         self._log: Any = None
-        self._folder: str | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.versions: dict[str, str] = {}
 
     def compile(
@@ -163,9 +162,9 @@ class Compiler:
     def _start(self) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115, as long as the process
         # libtpu leaves logs in the temporary folder in spite of TPU_LOG_DIR.
-        self._folder = tempfile.mkdtemp(prefix="libtpu_")
+        self._folder = tempfile.TemporaryDirectory(prefix="libtpu_")
         reads, writes = os.pipe()
-        environment = {**os.environ, **_SETTINGS, "TMPDIR": self._folder}
+        environment = {**os.environ, **_SETTINGS, "TMPDIR": self._folder.name}
         # These configure the program, not its compiler.
         for name in ("XLA_FLAGS", "TPU_NAME", "TF_CONFIG"):
             environment.pop(name, None)
@@ -261,7 +260,8 @@ class Compiler:
         if self._log is not None:
             self._log.close()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            with contextlib.suppress(OSError):  # the killed compiler may still write
+                self._folder.cleanup()
         self._answers, self._log, self._folder, self._rest = None, None, None, b""
 
 

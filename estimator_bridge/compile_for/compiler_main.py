@@ -167,16 +167,14 @@ def _write_refused(module: Any, devices: Any, text: str) -> bool:
 
     The dump is the partly compiled module.
     """
-    folder = tempfile.mkdtemp(prefix="compile_for_")
-    try:
-        _compiled(module, devices, xla_dump_to=folder, xla_dump_hlo_as_text=True)
-    except Exception:
-        found = glob.glob(os.path.join(folder, "*oom_intermediate_module.txt"))
-        if found:
-            shutil.copyfile(found[0], text)
-        return bool(found)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="compile_for_") as folder:
+        try:
+            _compiled(module, devices, xla_dump_to=folder, xla_dump_hlo_as_text=True)
+        except Exception:
+            dumps = glob.glob(os.path.join(folder, "*oom_intermediate_module.txt"))
+            if dumps:
+                shutil.copyfile(dumps[0], text)
+            return bool(dumps)
     return False
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 
 from estimator_bridge.compile_for.html_page import page_of
 from estimator_bridge.compile_for.report import Report
 from estimator_bridge.local_files import whole_file
+from estimator_bridge.own_files import temporary_beside
 
 __all__ = ["check_report_file", "write_report"]
 
@@ -37,14 +37,13 @@ def check_report_file(path: str) -> str:
     if not os.path.isdir(folder):
         raise ValueError(f"the report's folder {folder} does not exist. Create it first.")
     try:  # root may write anywhere except on a read-only file system
-        handle, part = tempfile.mkstemp(dir=folder, prefix=".report-")
+        with temporary_beside(path):
+            pass
     except OSError as error:
         raise ValueError(
             f"the report {path} cannot be written: {error.strerror}. Name a file in a "
             "writable folder."
         ) from error
-    os.close(handle)
-    os.unlink(part)
     return path
 
 

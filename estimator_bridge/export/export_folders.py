@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
-import socket
 import time
-import uuid
 from collections.abc import Iterator
 
 import tensorflow as tf
 
-from estimator_bridge.checkpoint import is_running
+from estimator_bridge.own_files import (
+    is_running,
+    log_once,
+    make_own_folder,
+    move_new,
+    new_token,
+    record_folder,
+    remove_empty_folder,
+    remove_own_folder,
+    this_machine,
+)
 
 __all__ = ["Version", "new_version", "remove_abandoned"]
 
-# The creation time, the machine and the process.
-_TEMPORARY = re.compile(r"temp-(\d{10})-([0-9a-f]{8})-(\d+)-[0-9a-f]{4}")
+# The creation time, the machine, the process and the token. The start is that of the original.
+_TEMPORARY = re.compile(r"temp-(\d{10})-([0-9a-f]{8})-(\d+)-[0-9a-f]{32}")
+_LIKE_TEMPORARY = re.compile(r"temp-\d{10}(-.+)?")
 _LONG_AGO_SECS = 24 * 3600
 _AHEAD_SECS = 3600  # names may be this far ahead of the clock after many exports in one second
 
@@ -53,43 +61,56 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
     timestamp = int(time.time() if now is None else now)
     is_new = not tf.io.gfile.exists(export_dir_base)
     # Unique across processes: a file system does not record which process made a folder.
-    name = f"temp-{timestamp}-{_this_machine()}-{os.getpid()}-{uuid.uuid4().hex[:4]}"
-    version = Version(os.path.join(export_dir_base, name))
+    token = new_token()
+    name = f"temp-{timestamp}-{this_machine()}-{os.getpid()}-{token}"
+    staging = os.path.join(export_dir_base, name)
+    version = Version(os.path.join(staging, f"{token}.export"))
     remove_abandoned(export_dir_base, timestamp)
-    tf.io.gfile.makedirs(version.temporary)
     try:
+        make_own_folder(staging, token)
+        tf.io.gfile.makedirs(version.temporary)
         yield version
+        record_folder(version.temporary)
         first = _after_others(export_dir_base, timestamp)
         version.final = _publish(version.temporary, export_dir_base, first)
     except BaseException:
-        if tf.io.gfile.exists(version.temporary):
-            tf.io.gfile.rmtree(version.temporary)
-        if is_new and not tf.io.gfile.listdir(export_dir_base):
-            tf.io.gfile.rmtree(export_dir_base)
+        with contextlib.suppress(OSError, tf.errors.OpError):  # the first error counts
+            remove_own_folder(staging)
+            if is_new:
+                remove_empty_folder(export_dir_base)
         raise
+    remove_own_folder(staging)
 
 
 def remove_abandoned(base: str, now: float | None = None) -> None:
     """Removes leftovers of killed exports: those of dead processes, and those over a day old.
+
+    Other folders that look like it, as those of TensorFlow, stay, with a line that names them once.
 
     Args:
       base: the folder of all versions; may be missing.
       now: seconds since 1970; the current time by default.
     """
     now = time.time() if now is None else now
+    left = []
     for name in tf.io.gfile.listdir(base) if tf.io.gfile.isdir(base) else []:
         match = _TEMPORARY.fullmatch(name.rstrip("/"))
         if match is None:
+            left += [name.rstrip("/")] if _LIKE_TEMPORARY.fullmatch(name.rstrip("/")) else []
             continue
         made, machine, process = int(match[1]), match[2], int(match[3])
-        is_here = machine == _this_machine()
+        is_here = machine == this_machine()
         if now - made > _LONG_AGO_SECS or (is_here and not is_running(process)):
-            with contextlib.suppress(tf.errors.NotFoundError):  # another process was faster
-                tf.io.gfile.rmtree(os.path.join(base, match[0]))
-
-
-def _this_machine() -> str:
-    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+            # Another process may be faster.
+            with contextlib.suppress(FileNotFoundError, tf.errors.NotFoundError):
+                others = remove_own_folder(os.path.join(base, match[0]))
+                left += [os.path.relpath(path, base) for path in others]
+    log_once(
+        base,
+        "%s has folders that a killed export may have left: %s. It cannot be shown that this "
+        "library wrote them, so they stay. Delete them if nobody needs them.",
+        left,
+    )
 
 
 def _after_others(base: str, timestamp: int) -> int:
@@ -109,15 +130,6 @@ def _after_others(base: str, timestamp: int) -> int:
 
 def _publish(temporary: str, base: str, timestamp: int) -> str:
     """Renames a folder to the first free second from a timestamp on."""
-    while True:
-        final = os.path.join(base, str(timestamp))
-        try:
-            tf.io.gfile.rename(temporary, final)
-        except tf.errors.AlreadyExistsError:
-            timestamp += 1
-        except tf.errors.FailedPreconditionError:  # taken between TensorFlow's check and its rename
-            if not tf.io.gfile.exists(final):
-                raise
-            timestamp += 1
-        else:
-            return final
+    while not move_new(temporary, os.path.join(base, str(timestamp))):
+        timestamp += 1
+    return os.path.join(base, str(timestamp))

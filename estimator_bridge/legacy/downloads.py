@@ -9,6 +9,8 @@ import urllib.request
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.own_files import replace_file
+
 __all__ = ["local_copy"]
 
 _TIMEOUT_SECS = 60
@@ -37,8 +39,6 @@ def local_copy(name: str, folder: str, url: str, advice: str) -> str:
         raise FileNotFoundError(
             f"{path} is missing, and {url} cannot be downloaded ({error}). {advice}"
         ) from error
-    with tf.io.gfile.GFile(path + ".part", "wb") as file:
-        file.write(content)
-    tf.io.gfile.rename(path + ".part", path, overwrite=True)
+    replace_file(path, content)
     logging.info("Downloaded %s, %d bytes.", path, len(content))
     return path

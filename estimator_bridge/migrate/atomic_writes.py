@@ -6,8 +6,9 @@ import contextlib
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Mapping
+
+from estimator_bridge.own_files import move_over, remove_file, temporary_beside
 
 __all__ = ["write_new", "write_whole"]
 
@@ -30,7 +31,7 @@ def write_new(contents: Mapping[str, bytes]) -> None:
     except BaseException:
         for path in made:
             with contextlib.suppress(OSError):
-                os.unlink(path)
+                remove_file(path)
         raise
 
 
@@ -52,16 +53,10 @@ def write_whole(path: str, content: bytes, before: bytes) -> None:
     with open(path, "rb") as file:
         if file.read() != before:
             raise OSError(f"{path} has changed since it was read: run the command again")
-    folder, name = os.path.split(path)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
+    with temporary_beside(path) as temporary:
+        with open(temporary, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+        move_over(temporary, path)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from typing import Any
 
-import tensorflow as tf
-
-from estimator_bridge.errors import DataError
+from estimator_bridge.own_files import is_plain_name, read_note
 from estimator_bridge.records.manifest import Shard
 
 __all__ = ["UNFINISHED", "Unfinished", "read_unfinished"]
@@ -37,20 +36,14 @@ class Unfinished:
         return json.dumps(dataclasses.asdict(self)) + "\n"
 
 
-def read_unfinished(folder: str) -> Unfinished:
-    """Reads the note of a folder that has one.
+def read_unfinished(folder: str) -> Unfinished | None:
+    """Reads the note of a folder; None if it has none, or one that was damaged and is set aside."""
+    return read_note(os.path.join(folder, UNFINISHED), _parsed)
 
-    Raises:
-      DataError: the note is damaged.
-    """
-    path = os.path.join(folder, UNFINISHED)
-    with tf.io.gfile.GFile(path) as file:
-        text = file.read()
-    try:
-        content = json.loads(text)
-        shards = tuple(Shard(**shard) for shard in content.pop("shards"))
-        return Unfinished(**content, shards=shards)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"{path}: damaged ({error!r}). Remove the folder to write its records again."
-        ) from error
+
+def _parsed(content: dict[str, Any]) -> Unfinished:
+    shards = tuple(Shard(**shard) for shard in content.pop("shards"))
+    note = Unfinished(**content, shards=shards)
+    if not all(is_plain_name(shard.file) for shard in shards):
+        raise ValueError("a file of records is not in this folder")
+    return note

@@ -1,6 +1,6 @@
 """Writes records as shards with a manifest: each file whole or not at all, and resumable.
 
-A shard is written under a temporary name, synced, and renamed. A note lists the finished shards
+A shard is written in a staging folder, synced, and renamed. A note lists the finished shards
 until the manifest, which is written last, replaces it. So a folder with a manifest is complete, and
 a second run after a kill continues with the next shard.
 """
@@ -20,6 +20,16 @@ import tensorflow as tf
 
 from estimator_bridge.checkpoint import FullDiskError, explained_full_disk_of
 from estimator_bridge.errors import DataError
+from estimator_bridge.own_files import (
+    identity_of,
+    is_own_folder,
+    lies_at,
+    move_over,
+    open_to_write,
+    remove_abandoned_staging,
+    remove_note,
+    staged,
+)
 from estimator_bridge.records.manifest import MANIFEST, Manifest, Shard, size_and_checksum
 from estimator_bridge.records.progress import Progress
 from estimator_bridge.records.sharding import shards_for
@@ -27,8 +37,6 @@ from estimator_bridge.records.source import OVERHEAD, Source
 from estimator_bridge.records.unfinished import UNFINISHED, Unfinished, read_unfinished
 
 __all__ = ["write"]
-
-_TEMPORARY = ".part"
 
 
 def write(
@@ -71,8 +79,8 @@ def write(
         with explained_full_disk_of(f"A part of the records in {folder}", folder):
             finished = _write_rest(folder, source, begun, progress)
             manifest = Manifest(checksum, dict(source.features), finished, source.classes)
-            _replace(folder, MANIFEST, manifest.to_json())
-            tf.io.gfile.remove(os.path.join(folder, UNFINISHED))
+            _write_text(folder, MANIFEST, manifest.to_json())
+            remove_note(os.path.join(folder, UNFINISHED))
     return manifest
 
 
@@ -97,6 +105,7 @@ def _begun(
     Raises:
       DataError: the folder holds something else.
     """
+    remove_abandoned_staging(folder)
     there = set(tf.io.gfile.listdir(folder))
     if MANIFEST in there:
         path = os.path.join(folder, MANIFEST)
@@ -108,12 +117,11 @@ def _begun(
                 f"files. Remove it, or write the {source.records} records of this source "
                 f"({count} files) into another folder."
             )
-        if UNFINISHED in there:  # killed between the last two operations
-            tf.io.gfile.remove(os.path.join(folder, UNFINISHED))
+        remove_note(os.path.join(folder, UNFINISHED))  # of a kill between the last two operations
         return manifest
     planned = Unfinished(checksum, count, name, ())
-    if UNFINISHED in there:
-        found = read_unfinished(folder)
+    found = read_unfinished(folder)
+    if found is not None:
         if dataclasses.replace(found, shards=()) != planned:
             raise DataError(
                 f"{folder}: holds a part of other records, or of these in another order: "
@@ -122,14 +130,19 @@ def _begun(
                 "reshuffle_each_iteration=False."
             )
         return _without_damaged(folder, found)
-    others = sorted(n for n in there if not n.endswith(_TEMPORARY))
-    if others:
+    others = sorted(name for name in there if not _is_left_by_writers(folder, name))
+    if others and UNFINISHED not in there:
         raise DataError(
             f"{folder}: not empty, and without a manifest: {', '.join(others[:3])}. Write into a "
             "new folder, so that no other file is taken for records."
         )
-    _replace(folder, UNFINISHED, planned.to_json())
+    _write_text(folder, UNFINISHED, planned.to_json())
     return planned
+
+
+def _is_left_by_writers(folder: str, name: str) -> bool:
+    """Returns whether a name is that of a killed writer's file, of this version or of 0.2.0."""
+    return name.endswith(".part") or is_own_folder(os.path.join(folder, name.rstrip("/")))
 
 
 def _without_damaged(folder: str, found: Unfinished) -> Unfinished:
@@ -152,13 +165,16 @@ def _write_rest(
 ) -> tuple[Shard, ...]:
     """Writes the shards that are not finished, and returns all shards."""
     done = list(begun.shards)
+    note = read_unfinished(folder)
+    noted = {shard.file for shard in note.shards} if note else set()  # damaged ones too
     written = sum(shard.records for shard in done)
     size = 0
     records = source.read(written)
     for number in range(len(done), begun.count):
         end = source.records * (number + 1) // begun.count
         file = f"{begun.name}-{number:05d}-of-{begun.count:05d}.tfrecord"
-        with _renamed(os.path.join(folder, file)) as temporary:
+        path = os.path.join(folder, file)
+        with staged(folder, file) as temporary:
             with tf.io.TFRecordWriter(temporary) as writer:
                 for record in itertools.islice(records, end - written):
                     writer.write(record)
@@ -170,35 +186,44 @@ def _write_rest(
                     f"the {source.kind} ended after {written} records, want {source.records} as "
                     "counted before. It must yield the same records each time."
                 )
-        length, crc32 = size_and_checksum(os.path.join(folder, file))
-        start = sum(shard.records for shard in done)
-        done.append(Shard(file, end - start, length, crc32))
-        _replace(folder, UNFINISHED, dataclasses.replace(begun, shards=tuple(done)).to_json())
+            length, crc32 = size_and_checksum(temporary)
+            start = sum(shard.records for shard in done)
+            done.append(Shard(file, end - start, length, crc32))
+            _check_replaceable(path, file in noted, done[-1])
+            _move(temporary, path)
+        _write_text(folder, UNFINISHED, dataclasses.replace(begun, shards=tuple(done)).to_json())
     if progress is not None:
         progress(Progress(written, source.records, begun.count, begun.count, size))
     return tuple(done)
 
 
-@contextlib.contextmanager
-def _renamed(path: str) -> Iterator[str]:
-    """Gives a temporary name within the context; the file gets its own name if nothing fails."""
-    temporary = path + _TEMPORARY
-    try:
-        yield temporary
-        _sync(temporary)
-        tf.io.gfile.rename(temporary, path, overwrite=True)
-        _sync(os.path.dirname(path))
-    except BaseException:
-        with contextlib.suppress(tf.errors.OpError):
-            tf.io.gfile.remove(temporary)
-        raise
+def _check_replaceable(path: str, is_noted: bool, shard: Shard) -> None:
+    """Checks that a file in the place of a new shard is this library's: noted, or the same.
+
+    Raises:
+      DataError: it is another file.
+    """
+    if not lies_at(path) or (is_noted and identity_of(path)):
+        return
+    if not identity_of(path) or size_and_checksum(path) != (shard.bytes, shard.crc32):
+        raise DataError(
+            f"{path}: there is another file where a file of records would go. Move it away, or "
+            "write into a new folder."
+        )
 
 
-def _replace(folder: str, name: str, text: str) -> None:
+def _move(temporary: str, path: str) -> None:
+    _sync(temporary)
+    move_over(temporary, path)
+    _sync(os.path.dirname(path))
+
+
+def _write_text(folder: str, name: str, text: str) -> None:
     """Writes a small file as a whole."""
-    path = os.path.join(folder, name)
-    with _renamed(path) as temporary, tf.io.gfile.GFile(temporary, "w") as file:
-        file.write(text)
+    with staged(folder, name) as temporary:
+        with open_to_write(temporary) as file:
+            file.write(text.encode())
+        _move(temporary, os.path.join(folder, name))
 
 
 def _sync(path: str) -> None:

@@ -182,6 +182,7 @@ from estimator_bridge.tensorflow_private.saving import (
     next_to_delete,
     read_profile,
     variables_are_written,
+    whole_files_written_by,
 )
 from estimator_bridge.tensorflow_private.strategies import (
     communication_options,
@@ -385,6 +386,7 @@ __all__ = [
     "variables_are_written",
     "was_initialized",
     "watched_loss",
+    "whole_files_written_by",
     "without_jit",
     "wrap_variable_creation",
     "write_graph_def",

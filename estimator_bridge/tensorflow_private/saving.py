@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+
 import tensorflow as tf
 
 # The entries of a checkpoint's index: type, shape and place of each value; no public name.
 from tensorflow.core.protobuf.tensor_bundle_pb2 import BundleEntryProto, BundleHeaderProto
+
+# Savers write `checkpoint`, .meta and graph.pbtxt by it, under temporary names of its own.
+from tensorflow.python.lib.io import file_io
 
 # What a saver stores under other names or in another form than a variable's; no public name.
 from tensorflow.python.training.saving.saveable_object import SaveableObject, SaveSpec
@@ -19,7 +26,12 @@ __all__ = [
     "next_to_delete",
     "read_profile",
     "variables_are_written",
+    "whole_files_written_by",
 ]
+
+_write_whole = file_io.atomic_write_string_to_file
+_writers: list[Callable[[str, bytes], bool]] = []
+_lock = threading.Lock()
 
 
 def next_to_delete(saver: tf.compat.v1.train.Saver, saved: str) -> str | None:
@@ -59,3 +71,34 @@ def read_profile(path: str):
 
     with tf.io.gfile.GFile(path, "rb") as file:
         return xplane_pb2.XSpace.FromString(file.read())
+
+
+@contextlib.contextmanager
+def whole_files_written_by(write: Callable[[str, bytes], bool]) -> Iterator[None]:
+    """Lets a function write the files that TensorFlow writes as a whole.
+
+    TensorFlow's temporary names have a token that nobody else learns, so what a killed process
+    leaves under them could not be told from files of others.
+
+    Args:
+      write: called with a file's path and content; returns whether it has written the file.
+    """
+    with _lock:
+        _writers.append(write)
+        file_io.atomic_write_string_to_file = _written
+    try:
+        yield
+    finally:
+        with _lock:
+            _writers.remove(write)
+            if not _writers:
+                file_io.atomic_write_string_to_file = _write_whole
+
+
+def _written(filename, contents, overwrite=True):
+    path = tf.compat.as_str_any(tf.compat.path_to_str(filename))
+    if overwrite and file_io.has_atomic_move(filename):
+        content = tf.compat.as_bytes(contents)
+        if any(write(path, content) for write in [*_writers]):
+            return
+    _write_whole(filename, contents, overwrite)

@@ -58,8 +58,7 @@ def check_same_numbers(
     Raises:
       ModelCheckError: a number or a variable's name differs; the message names it.
     """
-    folder = tempfile.mkdtemp(prefix="same_numbers")
-    try:
+    with tempfile.TemporaryDirectory(prefix="same_numbers") as folder:
         run = _Run(train_input, eval_input, dict(params or {}), steps, predict)
         first = os.path.join(folder, "model_fn")
         wanted = run.of(model_fn, first, for_tpu)
@@ -71,8 +70,6 @@ def check_same_numbers(
             _copy_first_checkpoint(first, copy)
             _compare(name, run.of(adapter, copy, on_tpu), wanted, tolerance)
         return wanted["loss of a step"]
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Losses(SessionRunHook):

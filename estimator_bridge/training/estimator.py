@@ -14,9 +14,11 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import (
     check_writable,
+    complete_files,
     explained_full_disk,
     explained_full_disk_of,
     finish_deletion,
+    finish_publishing,
     only_training,
     remove_leftovers,
     step_of,
@@ -200,6 +202,8 @@ class Estimator(ExportMethods, OriginalMethods):
                 with explained_full_disk_of(f"The lock of {self._model_dir}", self._model_dir):
                     stack.enter_context(only_training(self._model_dir))
                 stack.enter_context(explained_full_disk(self._model_dir))
+                stack.enter_context(complete_files(self._model_dir))
+                finish_publishing(self._model_dir)
             wait_for_abandoned(os.path.join(self._model_dir, ""))
             latest = self.latest_checkpoint()
             if writes:  # not before: an unreadable file may be part of a copy in progress

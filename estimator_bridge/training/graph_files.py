@@ -16,7 +16,7 @@ from typing import Any
 import tensorflow as tf
 from google.protobuf import text_format  # type: ignore[import-untyped]
 
-from estimator_bridge.checkpoint import replace_text
+from estimator_bridge.own_files import replace_text
 
 __all__ = ["GraphSaverHook", "graph_defs_kept", "graph_text"]
 

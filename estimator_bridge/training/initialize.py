@@ -19,6 +19,7 @@ from estimator_bridge.checkpoint import (
     restored_variables,
 )
 from estimator_bridge.graph import LiftedSession, graph_classes
+from estimator_bridge.own_files import identity_of
 from estimator_bridge.training.readiness import finalize_scaffold, not_ready
 
 __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_local_init"]
@@ -159,13 +160,20 @@ def _restore(session: LiftedSession, saver: Any, path: str) -> None:
 
 
 def _recover_last_checkpoints(saver: Any, path: str) -> None:
-    known = []
-    for older in checkpoints_in(os.path.dirname(path)):
-        for file in (older + ".index", older):  # a checkpoint of the old format is one file
-            if tf.io.gfile.exists(file):
-                known.append((older, tf.io.gfile.stat(file).mtime_nsec / 1e9))
+    """Tells a saver the older checkpoints, which it will delete, wherever they are.
+
+    So they must be files in this folder. `checkpoint` may also name others: in a copy of another
+    model_dir, or through links.
+    """
+    folder = os.path.dirname(path)
+    older = []
+    for listed in checkpoints_in(folder):
+        prefix = os.path.join(folder, os.path.basename(listed))
+        for file in (prefix + ".index", prefix):  # a checkpoint of the old format is one file
+            if identity_of(file):
+                older.append((prefix, tf.io.gfile.stat(file).mtime_nsec / 1e9))
                 break
-    saver.set_last_checkpoints_with_time(known)
+    saver.set_last_checkpoints_with_time(older)
 
 
 def _not_ready_error(

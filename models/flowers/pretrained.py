@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import re
-import shutil
 import tempfile
 from typing import Any
 
@@ -95,9 +94,9 @@ def _check(
 
 def _as_checkpoint(values: dict[str, np.ndarray]) -> str:
     """Writes a checkpoint that lasts as long as the process; a warm start reads nothing else."""
-    folder = tempfile.mkdtemp(prefix="pretrained-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    prefix = os.path.join(folder, "model.ckpt")
+    folder = tempfile.TemporaryDirectory(prefix="pretrained-")
+    atexit.register(folder.cleanup)
+    prefix = os.path.join(folder.name, "model.ckpt")
     names = list(values)
     tf.raw_ops.SaveV2(
         prefix=prefix,

@@ -6,16 +6,22 @@ manifest holds each shard's size and checksum, so that all of them are checked i
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
-import shutil
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from estimator_bridge.any_files import exists, is_plain_name, open_bytes, open_text
 from estimator_bridge.foreign_json import foreign_json
+from estimator_bridge.own_files import (
+    make_own_folder,
+    move_new,
+    new_token,
+    remove_empty_folder,
+    remove_own_folder,
+)
 from models.mnist.errors import DataError
 
 __all__ = ["MANIFEST", "Manifest", "Shard", "open_records", "write_records"]
@@ -71,9 +77,12 @@ def write_records(
     parent = os.path.dirname(os.path.abspath(folder))
     os.makedirs(parent, exist_ok=True)
     # In the same parent, so that the final rename stays in one file system.
-    unfinished = tempfile.mkdtemp(prefix=f".{os.path.basename(folder)}-", dir=parent)
+    token = new_token()
+    staging = os.path.join(parent, f".{os.path.basename(folder)}-{token}")
+    unfinished = os.path.join(staging, f"{token}.records")
     try:
-        os.chmod(unfinished, 0o755)
+        make_own_folder(staging, token)
+        os.mkdir(unfinished)
         shards = {
             split: list(_write_split(unfinished, split, records, num_shards[split]))
             for split, records in splits.items()
@@ -81,13 +90,12 @@ def write_records(
         manifest = Manifest(about=dict(about), splits=shards)
         with open(os.path.join(unfinished, MANIFEST), "w", encoding="utf-8") as file:
             json.dump(dataclasses.asdict(manifest), file, indent=2)
-        try:
-            os.rename(unfinished, folder)
-        except OSError:
-            if not os.path.exists(os.path.join(folder, MANIFEST)):
-                raise
+        remove_empty_folder(folder)
+        if not move_new(unfinished, folder) and not exists(os.path.join(folder, MANIFEST)):
+            raise FileExistsError(f"{folder} is there already, and holds other files")
     finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            remove_own_folder(staging)
 
 
 def _write_split(

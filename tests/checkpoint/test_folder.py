@@ -14,6 +14,7 @@ from estimator_bridge.checkpoint import (
     remove_leftovers,
 )
 from estimator_bridge.errors import CheckpointError
+from estimator_bridge.own_files import make_own_folder, new_token
 
 
 def write_state(folder, newest, *others):
@@ -219,21 +220,28 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch, error, 
         check_writable(str(tmp_path))
 
 
-def test_what_killed_processes_left_is_removed(model_dir):
-    left = [
-        "checkpoint.tmp" + "0a" * 16,
-        "model.ckpt-15.new.index",
-        "input.ckpt-5.index.tempstate1",
-    ]
-    for name in left:
-        (model_dir / name).write_text("")
-    (model_dir / "model.ckpt-10.new_temp").mkdir()
-    (model_dir / "graph.pbtxt.new").write_text("")
-    (model_dir / "model.ckpt-15_temp").mkdir()
-    (model_dir / "model.ckpt-15_temp" / "part-00000-of-00001.index").write_text("")
-    kept = {path.name for path in model_dir.iterdir()} - {
-        *left, "model.ckpt-15_temp", "model.ckpt-10.new_temp", "graph.pbtxt.new",
+def test_what_killed_processes_left_is_removed_if_it_is_ours(model_dir, caplog):
+    foreign = {
+        "checkpoint.tmp" + "0a" * 16, "model.ckpt-15.new.index", "graph.pbtxt.new",
+        "vgg.ckpt-3.data-00000-of-00001", "input.ckpt-5.index.tempstate1",
     }  # fmt: skip
-    remove_leftovers(str(model_dir))
-    assert {path.name for path in model_dir.iterdir()} == kept
-    assert "model.ckpt-10.index" in kept
+    for name in foreign:
+        (model_dir / name).write_text("mine")
+    (model_dir / "results-2024_temp").mkdir()
+    (model_dir / "results-2024_temp" / "notes.txt").write_text("a month of work")
+    (model_dir.parent / "victim").mkdir()
+    (model_dir.parent / "victim" / "part-00000").write_text("mine")
+    (model_dir / "model.ckpt-1_temp").symlink_to("../victim")
+    before = {path.name for path in model_dir.iterdir()}
+    token = new_token()
+    ours = model_dir / f".estimator_bridge.staging-training-{'0' * 8}-7-{token}"
+    make_own_folder(str(ours), token)
+    (ours / f"{token}.model.ckpt-20_temp").mkdir()
+    (ours / f"{token}.model.ckpt-20_temp" / "part-00000").write_text("")
+    for _ in range(2):
+        remove_leftovers(str(model_dir))
+    after = {path.name for path in model_dir.iterdir()}
+    assert after == before | {".estimator_bridge.mentioned"}
+    assert (model_dir / "results-2024_temp" / "notes.txt").read_text() == "a month of work"
+    assert (model_dir.parent / "victim" / "part-00000").read_text() == "mine"
+    assert caplog.text.count("files that a killed process may have left") == 1

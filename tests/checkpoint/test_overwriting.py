@@ -5,7 +5,12 @@ import pytest
 import tensorflow as tf
 from engine import v1
 
-from estimator_bridge.checkpoint import CheckpointingSession, check_checkpoint, load_variable
+from estimator_bridge.checkpoint import (
+    CheckpointingSession,
+    check_checkpoint,
+    load_variable,
+    publishing,
+)
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.runtime import default_strategy
 
@@ -38,14 +43,15 @@ def test_a_checkpoint_replaces_another_of_its_name(saved, tmp_path):
 @pytest.mark.parametrize("renamed", [0, 1], ids=["before", "between the files"])
 def test_one_that_is_not_changed_is_whole_at_any_moment(saved, tmp_path, monkeypatch, renamed):
     session, saver, variable, path = saved
-    rename, done = tf.io.gfile.rename, []
+    rename, done = publishing.move_over, []
 
     def killed(*args, **kwargs):
         if len(done) == renamed:
             raise KeyboardInterrupt
         done.append(rename(*args, **kwargs))
 
-    monkeypatch.setattr(tf.io.gfile, "rename", killed)
+    monkeypatch.setattr(publishing, "move_over", killed)
+    monkeypatch.setattr(publishing, "_finish", lambda *args: None)
     with pytest.raises(KeyboardInterrupt):
         saver.save(session, str(tmp_path / "model.ckpt"), global_step=7)
     check_checkpoint(path, {"v": ([3], tf.float32)})
@@ -54,12 +60,13 @@ def test_one_that_is_not_changed_is_whole_at_any_moment(saved, tmp_path, monkeyp
     assert session.run(variable).tolist() == [1, 1, 1]
 
 
-def test_shards_of_another_number_are_removed(saved, tmp_path):
+def test_shards_of_another_number_are_set_aside(saved, tmp_path):
     session, saver, _, path = saved
     os.rename(path + ".data-00000-of-00001", path + ".data-00000-of-00002")
     saver.save(session, str(tmp_path / "model.ckpt"), global_step=7)
     assert load_variable(path, "v").tolist() == [1, 1, 1]
     assert not os.path.exists(path + ".data-00000-of-00002")
+    assert os.path.exists(path + ".data-00000-of-00002.set_aside-1")
 
 
 def test_other_calls_are_those_of_any_session(saved):

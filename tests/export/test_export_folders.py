@@ -1,4 +1,5 @@
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def test_a_later_export_has_a_larger_number_than_those_ahead_of_the_clock(tmp_pa
     for _ in range(3):
         with new_version(base, now=100.0):
             pass
-    (tmp_path / "100").rmdir()
+    shutil.rmtree(tmp_path / "100")
     with new_version(base, now=101.5) as version:
         pass
     assert version.final == f"{base}/103"

@@ -11,6 +11,7 @@ from tensorflow.compat.v1 import logging
 
 import estimator_bridge as eb
 from estimator_bridge import checkpoint
+from estimator_bridge.own_files import staged, staging
 from estimator_bridge.training import metrics
 
 v1 = tf.compat.v1
@@ -39,11 +40,11 @@ def full_from(monkeypatch, step, remnant):
     def failing(self, prefix, *rest):
         if not prefix.endswith(f"-{step}"):
             return save(self, prefix, *rest)
-        part = prefix + remnant
-        os.makedirs(os.path.dirname(part), exist_ok=True)
-        with open(part, "wb") as file:
-            file.write(b"half")
-        message = f"{part}; {FULL}\n\t [[{{{{node save/SaveV2}}}}]]\nHint: when OOM happens, ..."
+        with staged(*os.path.split(prefix)) as place:
+            os.makedirs(os.path.dirname(place + remnant), exist_ok=True)
+            with open(place + remnant, "wb") as file:
+                file.write(b"half")
+        message = f"{prefix}{remnant}; {FULL}\n\t [[{{{{node save/SaveV2}}}}]]\nHint: OOM ..."
         raise tf.errors.ResourceExhaustedError(None, None, message)
 
     monkeypatch.setattr(checkpoint.CheckpointingSession, "_save", failing)
@@ -134,7 +135,7 @@ def test_an_evaluation_needs_no_space(tmp_path, monkeypatch):
     open_file = tf.io.gfile.GFile.write
 
     def full(self, text):
-        if ".estimator_bridge-" in self.name:
+        if ".estimator_bridge.staging" in self.name:
             raise tf.errors.ResourceExhaustedError(None, None, f"{self.name}; {FULL}")
         return open_file(self, text)
 
@@ -215,6 +216,10 @@ def test_the_note_and_the_exports_of_train_and_evaluate(tmp_path, full_for, monk
     metrics, exports = eb.train_and_evaluate(estimator, train_spec, eval_spec)
     assert metrics["global_step"] == 4
     assert len(exports) == 1
-    full_for(".estimator_bridge.unfinished")
-    with pytest.raises(eb.errors.DiskFullError, match=r"unfinished\.new; No .*ckpt-4 is whole"):
+
+    def refuse(path):
+        raise OSError(errno.ENOSPC, FULL, path)
+
+    monkeypatch.setattr(staging, "open_to_write", refuse)
+    with pytest.raises(eb.errors.DiskFullError, match=r"No space left"):
         eb.train_and_evaluate(estimator, eb.TrainSpec(examples, max_steps=6), eval_spec)

@@ -171,21 +171,18 @@ def test_train_and_evaluate_finishes_what_was_cut_short(model_dir, caplog):
     assert again() == (None, None)
 
 
-def test_leftovers_of_every_kind_are_removed_and_nothing_else(model_dir):
-    kept = {path.name for path in model_dir.iterdir()}
-    stays = {"mine.meta", "notes.ckpt", "pretrained.data-00000-of-00001", "best.ckpt-1.index"}
-    goes = {
-        ".estimator_bridge-" + "0f" * 16,
-        "model.ckpt-7.meta",
-        f"model.ckpt-7.{DATA}",
-        f"input.ckpt-7.{DATA}",
-        "input_worker_1.ckpt-7.data-00000-of-00002",
-        "checkpoint_input.new",
-    }
-    for name in stays | goes:
-        (model_dir / name).write_text("")
+def test_files_of_others_that_look_like_leftovers_stay(model_dir):
+    names = {
+        "mine.meta", "notes.ckpt", "pretrained.data-00000-of-00001", "best.ckpt-1.index",
+        ".estimator_bridge-" + "0f" * 16, "model.ckpt-7.meta", f"model.ckpt-7.{DATA}",
+        f"input.ckpt-7.{DATA}", "input_worker_1.ckpt-7.data-00000-of-00002", "checkpoint_input.new",
+    }  # fmt: skip
+    before = {path.name for path in model_dir.iterdir()}
+    for name in names:
+        (model_dir / name).write_text("mine")
     remove_leftovers(str(model_dir))
-    assert {path.name for path in model_dir.iterdir()} == kept | stays
+    after = {path.name for path in model_dir.iterdir()}
+    assert after == before | names | {".estimator_bridge.mentioned"}
 
 
 def test_what_killed_exports_left_is_removed_by_the_next_one(model_dir):
@@ -206,8 +203,11 @@ def test_what_killed_exports_left_is_removed_by_the_next_one(model_dir):
     others = "-".join([*parts[:2], "0" * 8, *parts[3:]])  # another machine may be writing it
     for name in (dead, old, others, left["folder"], "temp-of-mine"):
         (base / name).mkdir(parents=True)
+        (base / name / f".estimator_bridge.owner-{parts[4]}").write_text("")
+    mine = "temp-1500000000-00000000-7-abcd"  # of no record
+    (base / mine).mkdir()
     estimator.export_saved_model(str(base), receiver)
-    assert {p.name for p in base.glob("temp-*")} == {others, left["folder"], "temp-of-mine"}
+    assert {p.name for p in base.glob("temp-*")} == {others, left["folder"], "temp-of-mine", mine}
 
 
 def test_two_trainings_in_one_folder_are_refused(model_dir):

@@ -1,5 +1,6 @@
 """Records are written whole or not at all, and a stopped write continues to the same bytes."""
 
+import contextlib
 import json
 import os
 import signal
@@ -225,12 +226,19 @@ def test_two_writers_of_one_folder(tmp_path):
         records.write(source, tmp_path, shards=4, progress=again)
 
 
-def test_a_full_disk_leaves_no_half_file_and_the_write_continues(tmp_path):
+def test_a_full_disk_leaves_no_half_file_and_the_write_continues(tmp_path, monkeypatch):
     source = records.from_arrays(arrays())
-    # Writes to this device fail as those to a full disk.
-    (tmp_path / "data-00002-of-00004.tfrecord.part").symlink_to("/dev/full")
-    with pytest.raises(eb.errors.DiskFullError, match="No space left on device") as raised:
-        records.write(source, tmp_path, shards=4)
+    staged = writing.staged
+
+    @contextlib.contextmanager
+    def full(folder, name):
+        with staged(folder, name) as path:  # writes to this device fail as those to a full disk
+            yield "/dev/full" if name.startswith("data-00002") else path
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, "staged", full)
+        with pytest.raises(eb.errors.DiskFullError, match="No space left on device") as raised:
+            records.write(source, tmp_path, shards=4)
     assert f"A part of the records in {tmp_path} was not written" in str(raised.value)
     left = sorted(contents(tmp_path))
     assert left == [

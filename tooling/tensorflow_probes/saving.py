@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 
@@ -70,6 +71,23 @@ def _graph_only() -> None:
         private.variables_are_written(builder)
         builder.add_meta_graph(["serve"], saver=_train.Saver([], allow_empty=True))
         check(builder.save().endswith(b".pb"), "the builder wants variables")
+
+
+@probe("whole_files_written_by")
+def _whole_files() -> None:
+    names = []
+
+    def write(path: str, content: bytes) -> bool:
+        names.append(os.path.basename(path))
+        return not content  # so that TensorFlow writes it after all
+
+    with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:
+        v1.get_variable("w", [], initializer=tf.zeros_initializer())
+        session.run(v1.global_variables_initializer())
+        with private.whole_files_written_by(write):
+            saved = _train.Saver().save(session, f"{folder}/c", 1)
+        check(names == ["checkpoint", "c-1.meta"], f"written as a whole: {names}")
+        check(_train.latest_checkpoint(folder) == saved, "TensorFlow does not write it")
 
 
 @probe("read_profile")

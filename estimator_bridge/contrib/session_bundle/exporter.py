@@ -13,6 +13,15 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.contrib.older_graphs import leave_out_later_parts
 from estimator_bridge.contrib.session_bundle import constants, gc, manifest_pb2
+from estimator_bridge.own_files import (
+    log_once,
+    make_own_folder,
+    move_new,
+    new_token,
+    record_folder,
+    remove_own_folder,
+    remove_recorded_folder,
+)
 
 __all__ = [
     "Exporter",
@@ -180,10 +189,18 @@ class Exporter:
                 f"dir: {folder}"
             )
         # A loader that watches the base sees the version when it is complete.
-        temporary = f"{folder}-tmp"
-        tf.io.gfile.makedirs(temporary)
-        self._write(temporary, sess)
-        tf.io.gfile.rename(temporary, folder)
+        token = new_token()
+        staging = f"{folder}-tmp-{token}"
+        temporary = os.path.join(staging, f"{token}.export")
+        try:
+            make_own_folder(staging, token)
+            tf.io.gfile.makedirs(temporary)
+            self._write(temporary, sess)
+            record_folder(temporary)
+            if not move_new(temporary, folder):
+                raise RuntimeError(f"Another process has exported the same version: {folder}")
+        finally:
+            remove_own_folder(staging)
         if exports_to_keep:
             _delete(base, exports_to_keep)
         return os.fsencode(folder)
@@ -235,5 +252,10 @@ def _delete(base: str, exports_to_keep: Callable[[list[gc.Path]], list[gc.Path]]
         match = re.fullmatch(r"(\d{8})", os.path.basename(path.path.rstrip("/")))
         return path._replace(export_version=int(match.group(1))) if match else None
 
-    for path in gc.negation(exports_to_keep)(gc.get_paths(base, parse)):
-        tf.io.gfile.rmtree(path.path)
+    old = gc.negation(exports_to_keep)(gc.get_paths(base, parse))
+    log_once(
+        base,
+        "%s has exports that this version of the library did not write, or that have been changed "
+        "since: %s. They stay.",
+        [os.path.basename(path.path) for path in old if not remove_recorded_folder(path.path)],
+    )

@@ -7,15 +7,13 @@ evaluate before the checkpoint of that step is written, and each export before i
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 from collections.abc import Iterable
 from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.checkpoint import replace_text
+from estimator_bridge.own_files import read_note, remove_note, write_note
 
 __all__ = ["Progress"]
 
@@ -41,7 +39,7 @@ class Progress:
         self._folder = tf.compat.as_str_any(model_dir)
         self._path = os.path.join(self._folder, _NOTE)
         self.was_unfinished = tf.io.gfile.exists(self._path)
-        self._left: dict[str, Any] = self._read() if self.was_unfinished else {}
+        self._left: dict[str, Any] = read_note(self._path, _parsed) or {}
         self._now: dict[str, Any] = {}
         self.done: int | None = self._left.get(_DONE)
 
@@ -95,18 +93,20 @@ class Progress:
 
     def finish(self) -> None:
         """Removes the note: all evaluations and exports are done."""
-        if tf.io.gfile.exists(self._path):
-            tf.io.gfile.remove(self._path)
+        remove_note(self._path)
 
     def _write(self) -> None:
         if not tf.io.gfile.isdir(self._folder):
             return  # nothing was trained in this folder
-        replace_text(self._path, json.dumps(self._now) + "\n")
+        write_note(self._path, self._now)
 
-    def _read(self) -> dict[str, Any]:
-        with contextlib.suppress(ValueError):  # an older version did not write JSON
-            with tf.io.gfile.GFile(self._path) as file:
-                content = json.loads(file.read())
-            if isinstance(content, dict):
-                return content
-        return {}
+
+def _parsed(note: dict[str, Any]) -> dict[str, Any]:
+    """Checks a note's types; raises what wrong ones cause."""
+    for name in (_DUE, _DONE):
+        if not isinstance(note.get(name, 0), int):
+            raise TypeError(f"{name!r} must be a step, got {note[name]!r}")
+    for exports in dict(note.get(_EXPORTS, {})).values():
+        if not (exports is None or all(isinstance(name, str) for name in exports)):
+            raise TypeError(f"{_EXPORTS!r} must be lists of names")
+    return note

@@ -8,6 +8,8 @@ import re
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.own_files import is_recorded_folder, log_once, remove_recorded_folder
+
 __all__ = ["check_exports_to_keep", "delete_old_exports", "exports_in"]
 
 # The time of the export in seconds. Other folders, as users' own, are left alone.
@@ -44,12 +46,24 @@ def exports_in(folder: str | os.PathLike[str]) -> list[str]:
 def delete_old_exports(folder: str | os.PathLike[str], keep: int | None) -> None:
     """Deletes all exports in a folder but the newest.
 
+    Exports that this library did not write, or that have been changed since, stay and do not count.
+
     Args:
       folder: holds the exports.
       keep: how many stay; None: all.
     """
-    for path in exports_in(folder)[:-keep] if keep else []:
+    if not keep:
+        return
+    exports = exports_in(folder)
+    own = list(filter(is_recorded_folder, exports))
+    for path in own[:-keep]:
         try:
-            tf.io.gfile.rmtree(path)
-        except tf.errors.NotFoundError as error:  # another process has been faster
-            logging.warning("Can not delete %s recursively: %s", path, error.message)
+            remove_recorded_folder(path)
+        except (FileNotFoundError, tf.errors.NotFoundError) as error:  # another process was faster
+            logging.warning("Can not delete %s recursively: %s", path, error)
+    log_once(
+        os.fspath(folder),
+        "%s has exports that this version of the library did not write, or that have been changed "
+        "since: %s. They stay, and exports_to_keep does not count them.",
+        [os.path.basename(path) for path in exports if path not in own],
+    )

@@ -7,6 +7,11 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import tensorflow as tf
+
+from estimator_bridge.any_files import is_folder
+from estimator_bridge.own_files import is_link, is_recorded_folder, record_folder
+
 __all__ = ["Exporter", "SavedModelExporter"]
 
 
@@ -89,10 +94,20 @@ class SavedModelExporter(Exporter):
     ) -> bytes | str | None:
         """See `Exporter`."""
         del eval_result, is_the_final_export
-        return estimator.export_saved_model(
+        exported = estimator.export_saved_model(
             export_path,
             self._serving_input_receiver_fn,
             assets_extra=self._assets_extra,
             as_text=self._as_text,
             checkpoint_path=checkpoint_path,
         )
+        _record(exported, export_path)
+        return exported
+
+
+def _record(exported: Any, export_path: str | os.PathLike[str]) -> None:
+    """Records an export of an estimator with its own `export_saved_model`, so it can be deleted."""
+    folder, base = tf.compat.as_str_any(exported or ""), tf.compat.as_str_any(export_path)
+    is_there = os.path.dirname(folder) == base.rstrip("/") and is_folder(folder)
+    if is_there and not is_link(folder) and not is_recorded_folder(folder):
+        record_folder(folder)

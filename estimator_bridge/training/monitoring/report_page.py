@@ -10,9 +10,9 @@ from html import escape
 import tensorflow as tf
 
 from estimator_bridge.any_files import check_is_file
-from estimator_bridge.checkpoint import replace_text
 from estimator_bridge.compile_for.html_parts import document, figures_row, table
 from estimator_bridge.compile_for.units import as_si
+from estimator_bridge.own_files import replace_text
 from estimator_bridge.redaction import redacted, redacted_lines
 from estimator_bridge.training.event_files import scalars_by_step
 from estimator_bridge.training.monitoring.curves import STYLE, Curve, chart

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.compat.v1 import logging
 
-from estimator_bridge.checkpoint import replace_text
+from estimator_bridge.own_files import read_note, replace_text
 from estimator_bridge.training.progress_reports import StepReport
 
 __all__ = ["FILE", "Point", "RunRecord", "Trail", "read_record", "write_record"]
@@ -114,25 +113,34 @@ class RunRecord:
 
 def read_record(model_dir: str) -> RunRecord:
     """Reads the record in a folder; an empty one if there is none."""
-    path = os.path.join(model_dir, FILE)
-    if not tf.io.gfile.exists(path):
-        return RunRecord()
-    with tf.io.gfile.GFile(path) as file:
-        text = file.read()
-    try:
-        content = json.loads(text)
-        points = tuple(Point(**point) for point in content.pop("points"))
-        return RunRecord(points=points, **content)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        logging.warning("%s is damaged (%s): the report starts anew.", path, error)
-        return RunRecord()
+    return read_note(os.path.join(model_dir, FILE), _parsed) or RunRecord()
 
 
 def write_record(model_dir: str, record: RunRecord) -> None:
     """Writes the record; a reader sees the old or the new one."""
-    path = os.path.join(model_dir, FILE)
     tf.io.gfile.makedirs(model_dir)
-    replace_text(path, json.dumps(_plain(dataclasses.asdict(record)), indent=1))
+    text = json.dumps(_plain(dataclasses.asdict(record)), indent=1)
+    replace_text(os.path.join(model_dir, FILE), text)
+
+
+def _parsed(note: dict[str, Any]) -> RunRecord:
+    """Makes the record of a note; raises what wrong types cause."""
+    points = tuple(Point(**point) for point in note.pop("points"))
+    for point in points:
+        numbers = dataclasses.astuple(point)
+        if not isinstance(point.step, int) or not all(map(_is_number, numbers)):
+            raise TypeError(f"a point has other values than numbers: {point}")
+    record = RunRecord(points=points, **note)
+    if not all(isinstance(sentence, str) for sentence in record.notes):
+        raise TypeError("notes must be sentences")
+    for texts in (record.configuration, *record.samples):
+        if not all(isinstance(text, str) for text in dict(texts).values()):
+            raise TypeError("the configuration and the samples must be names with texts")
+    return record
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or isinstance(value, (int, float))
 
 
 def _plain(value: Any) -> Any:

@@ -14,6 +14,7 @@ from estimator_bridge.export import (
     ServingInputReceiver,
     build_parsing_serving_input_receiver_fn,
 )
+from estimator_bridge.own_files import is_recorded_folder, remove_recorded_folder
 from estimator_bridge.training import Estimator, EstimatorV1
 
 __all__ = [
@@ -263,7 +264,9 @@ def _delete_old(folder: Any, kept: int | None) -> None:
     if kept is None:
         return
     folder = os.fsdecode(folder)
-    found = (name.rstrip("/") for name in tf.io.gfile.listdir(folder))
-    times = sorted(int(name) for name in found if name.isdigit())
-    for time in times[: max(len(times) - kept, 0)]:
-        tf.io.gfile.rmtree(os.path.join(folder, str(time)))
+    names = (name.rstrip("/") for name in tf.io.gfile.listdir(folder))
+    times = sorted(int(name) for name in names if name.isdigit())
+    paths = [os.path.join(folder, str(time)) for time in times]
+    own = list(filter(is_recorded_folder, paths))  # others stay
+    for path in own[: max(len(own) - kept, 0)]:
+        remove_recorded_folder(path)
