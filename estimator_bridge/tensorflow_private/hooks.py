@@ -59,9 +59,12 @@ def timer_periods(timer: Any) -> tuple[int | None, float | None] | None:
 
     Both are None for a timer that never triggers.
     """
-    if type(timer) is NeverTriggerTimer:
+    kind = type(timer)  # this runs for each call of hooks; most timers are plain ones
+    if kind is NeverTriggerTimer:
         return None, None
-    if any(getattr(type(timer), name, None) is not getattr(_TIMER, name) for name in _TIMER_RULE):
+    if kind is not _TIMER and any(
+        getattr(kind, name, None) is not getattr(_TIMER, name) for name in _TIMER_RULE
+    ):
         return None
     return timer._every_steps, timer._every_secs
 

@@ -22,7 +22,7 @@ from estimator_bridge.tensorflow_private import (
     timer_periods,
     watched_loss,
 )
-from estimator_bridge.training.own_hooks import CountingHook, declares
+from estimator_bridge.training.own_hooks import CountingHook
 
 __all__ = [
     "NEVER",
@@ -129,7 +129,8 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
       step: the global step before the next step.
       loss: the loss tensor, for which loops watch for NaN by themselves.
     """
-    if declares(hook, "steps_until_due"):  # also this library's hooks
+    # This library's hooks, and those that declare their cadence. `__getattr__` declares nothing.
+    if hasattr(type(hook), "steps_until_due") or "steps_until_due" in hook.__dict__:
         until_due = hook.steps_until_due(step)
         return until_due if isinstance(until_due, Due) else Due(steps=until_due)
     known = _known_as(hook)

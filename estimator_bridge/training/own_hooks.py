@@ -18,7 +18,6 @@ __all__ = [
     "ReachedHook",
     "RunListener",
     "SnapshotListener",
-    "declares",
 ]
 
 _SessionRunHook: Any = tf.compat.v1.train.SessionRunHook
@@ -83,8 +82,3 @@ class SnapshotListener(RunListener):
         Returns:
           Writes the copy.
         """
-
-
-def declares(hook: Any, name: str) -> bool:
-    """Returns whether a hook or its class has a method, other than by ``__getattr__``."""
-    return hasattr(type(hook), name) or name in getattr(hook, "__dict__", ())
