@@ -155,6 +155,6 @@ def test_a_variable_that_differs_from_replica_to_replica_is_an_error_that_says_w
         context = graph._get_control_flow_context()
         assert context.get_replicated_var_handle("a", [one, one]) is one.handle
         assert context.get_replicated_var_handle("a", "id", vars_=[one]) is one.handle
-        with pytest.raises(NotImplementedError, match="use_tpu=False.*PlacementMeshImpl"):
+        with pytest.raises(NotImplementedError, match=r"use_tpu=False.*PlacementMeshImpl"):
             context.get_replicated_var_handle("a", [one, other])
         assert context.HostComputeCore() == []
