@@ -28,6 +28,7 @@ import numpy as np
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.training.own_hooks import ObservingHook
 
 __all__ = ["main"]
 
@@ -91,7 +92,7 @@ def train(input_fn: Callable[[], Any], steps: int, params: dict[str, Any], *hook
         )
 
 
-class _Switch(tf1.train.SessionRunHook):
+class _Switch(ObservingHook):
     """Switches a monitor on and off between blocks of steps of one training, and times the blocks.
 
     While it is off, steps run in the loop without the monitor, which is not called, and its clock

@@ -15,6 +15,7 @@ from estimator_bridge.export import PredictOutput
 from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig
 from estimator_bridge.model.cross_shard import cross_replica_sum, number_of_parts, number_of_shards
 from estimator_bridge.tensorflow_private import KMeansGraph
+from estimator_bridge.training.own_hooks import FirstBatchesHook
 
 __all__ = [
     "ALL_DISTANCES",
@@ -105,7 +106,7 @@ def counted(train_op: Any, loss: tf.Tensor) -> tf.Tensor:
         return tf.identity(loss)
 
 
-class InitializeClustersHook(_Hook):
+class InitializeClustersHook(FirstBatchesHook):
     """Chooses the first clusters from as many batches as needed; workers wait for the chief."""
 
     def __init__(self, init_op: Any, is_initialized: Any, is_chief: bool):

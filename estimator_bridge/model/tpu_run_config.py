@@ -141,8 +141,9 @@ class RunConfig(run_config.RunConfig):
                 "You cannot provide a ClusterResolver and session_config.cluster_def. "
                 "Leave one of them out."
             )
-        # Emulated cores are in this process, where a session needs no cluster.
-        spec = None if getattr(cluster, "in_process", False) else cluster.cluster_spec()
+        # Emulated cores are in this process, where a session needs no cluster; a mock has any name.
+        is_in_process = getattr(cluster, "in_process", False) is True
+        spec = None if is_in_process else cluster.cluster_spec()
         if spec:
             session_config.cluster_def.CopyFrom(spec.as_cluster_def())
         self._settings["session_config"] = session_config

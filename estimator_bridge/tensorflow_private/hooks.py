@@ -7,11 +7,15 @@ from typing import Any
 
 import tensorflow as tf
 
+# The timer of hooks that act only at the end; no public name.
+from tensorflow.python.training.basic_session_run_hooks import NeverTriggerTimer
+
 __all__ = [
     "checkpoint_folder",
     "checkpoint_path",
     "count_logged_calls",
     "final_step",
+    "has_saver_attributes",
     "has_waited",
     "listeners_of",
     "logged_calls",
@@ -46,9 +50,23 @@ def timer_of(hook: Any) -> Any:
     return hook._timer
 
 
-def timer_periods(timer: Any) -> tuple[int | None, float | None]:
-    """The steps and the seconds of a timer; both None for one that never triggers."""
-    return getattr(timer, "_every_steps", None), getattr(timer, "_every_secs", None)
+_TIMER = tf.compat.v1.train.SecondOrStepTimer
+_TIMER_RULE = ("should_trigger_for_step", "last_triggered_step")
+
+
+def timer_periods(timer: Any) -> tuple[int | None, float | None] | None:
+    """The steps and the seconds of a timer; None for a program's timer with a rule of its own.
+
+    Both are None for a timer that never triggers.
+    """
+    kind = type(timer)  # this runs for each call of hooks; most timers are plain ones
+    if kind is NeverTriggerTimer:
+        return None, None
+    if kind is not _TIMER and any(
+        getattr(kind, name, None) is not getattr(_TIMER, name) for name in _TIMER_RULE
+    ):
+        return None
+    return timer._every_steps, timer._every_secs
 
 
 def logged_calls(hook: tf.compat.v1.train.LoggingTensorHook) -> int:
@@ -70,6 +88,14 @@ def move_next_step(hook: Any, step: int) -> None:
 def profile_path(hook: tf.compat.v1.train.ProfilerHook) -> str:
     """The path of a ProfilerHook's files, with a placeholder for the step."""
     return hook._output_file
+
+
+def has_saver_attributes(hook: tf.compat.v1.train.CheckpointSaverHook) -> bool:
+    """Returns whether a CheckpointSaverHook has what its constructor sets.
+
+    A program's subclass may delegate to another hook, and a mock has the class's methods only.
+    """
+    return {"_checkpoint_dir", "_save_path", "_listeners"} <= vars(hook).keys()
 
 
 def checkpoint_folder(hook: tf.compat.v1.train.CheckpointSaverHook) -> str:

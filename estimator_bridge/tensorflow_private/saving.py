@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import tensorflow as tf
 
@@ -34,22 +35,35 @@ _writers: list[Callable[[str, bytes], bool]] = []
 _lock = threading.Lock()
 
 
-def next_to_delete(saver: tf.compat.v1.train.Saver, saved: str) -> str | None:
+_SAVER_STATE = ("saver_def", "_last_checkpoints", "_checkpoints_to_be_deleted")
+_NEXT_TIME = "_next_checkpoint_time"  # set with saver_def, by the saver's build()
+
+
+def next_to_delete(saver: Any, saved: str) -> str | None:
     """The checkpoint that a saver deletes after the next save; None if it deletes none.
 
-    No public API shows which checkpoints keep_checkpoint_every_n_hours keeps.
+    No public API shows which checkpoints keep_checkpoint_every_n_hours keeps. A saver that is not a
+    tf.train.Saver has no known next deletion: it may delegate to one, and keep what that deletes.
 
     Args:
-      saver: the saver, before it saves.
+      saver: the saver, before it saves: a program's own may have the public methods only.
       saved: the path of the new checkpoint.
     """
-    most = saver.saver_def.max_to_keep
-    others = [(path, time) for path, time in saver._last_checkpoints if path != saved]
-    queue = [*saver._checkpoints_to_be_deleted, *(others[:1] if most <= len(others) else ())]
+    if not issubclass(type(saver), tf.compat.v1.train.Saver):  # isinstance() believes a mock
+        return None
+    state = vars(saver)
+    if not state.keys() >= {*_SAVER_STATE, _NEXT_TIME}:
+        return None  # a subclass that delegates
+    definition, last, waiting = (state[name] for name in _SAVER_STATE)
+    if definition is None:  # not built: it has saved nothing
+        return None
+    most = definition.max_to_keep
+    others = [(path, time) for path, time in last if path != saved]
+    queue = [*waiting, *(others[:1] if most <= len(others) else ())]
     if not most or not queue:
         return None
     path, time = queue[0]
-    return None if time > saver._next_checkpoint_time else path
+    return None if time > state[_NEXT_TIME] else path
 
 
 def last_meta_graph(builder: tf.compat.v1.saved_model.Builder):

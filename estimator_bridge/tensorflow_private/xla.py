@@ -24,9 +24,49 @@ __all__ = [
 
 
 class _XLAContext(XLAControlFlowContext):
+    """The context of a model on cores, with the public methods of TF1's TPUReplicateContext."""
+
     def AddOp(self, op: Any) -> None:
         """Removes an operation from the context, so that its value can initialize variables."""
         op._set_control_flow_context(None)
+
+    def get_replicated_var_handle(self, name: Any, *rest: Any, **options: Any) -> tf.Tensor:
+        """The handle of a variable that each replica sees as its own.
+
+        Args:
+          name: the common name of the variables.
+          *rest: the variables of all replicas, last; before them their ID, since TensorFlow 2.
+          **options: the same by name (``vars_``), and whether they are mirrored or packed.
+
+        Returns:
+          The handle of the one variable that all replicas share.
+
+        Raises:
+          NotImplementedError: the replicas have different variables.
+        """
+        of_replicas = options.get("vars_") or next(
+            (part for part in rest if isinstance(part, (list, tuple))), ()
+        )
+        shared = {id(variable): variable for variable in of_replicas}
+        if len(shared) != 1:
+            raise NotImplementedError(
+                f"get_replicated_var_handle({str(name)!r}) asks for a variable that differs from "
+                f"replica to replica; {len(shared) or 'no'} variables were given. The replicas of "
+                "a model share their variables here: a model is traced once for all cores, and its "
+                "variables have one value. Mesh TensorFlow's SIMD layout (SimdMeshImpl) needs "
+                "such variables; its placement layout does not: run the program with "
+                "use_tpu=False, or build mesh_tensorflow.placement_mesh_impl.PlacementMeshImpl("
+                "mesh_shape, layout_rules, [''] * mesh_size) in the place of SimdMeshImpl."
+            )
+        (variable,) = shared.values()
+        return variable.handle
+
+    def report_unsupported_operations(self) -> None:
+        """Nothing: each operation that a core does not have is reported when a step is made."""
+
+    def HostComputeCore(self) -> list[str]:
+        """The cores that operations on the host are assigned to; each has its own host's."""
+        return []
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.checkpoint import SaverSnapshot, Write, why_not_beside_steps
 from estimator_bridge.training.graph_files import GraphSaverHook
 from estimator_bridge.training.hook_schedule import Due, due_by_timer
+from estimator_bridge.training.own_hooks import SnapshotListener
 
 __all__ = ["AsyncCheckpointSaverHook", "AsyncCheckpoints", "wants_async"]
 
@@ -136,7 +137,7 @@ class AsyncCheckpointSaverHook(GraphSaverHook):
         logging.info("Calling checkpoint listeners before saving checkpoint %d...", step)
         writes = []
         for listener in self._listeners:
-            if hasattr(listener, "take"):  # this library's own
+            if isinstance(listener, SnapshotListener):
                 writes.append(listener.take(step))
             else:
                 listener.before_save(session, step)

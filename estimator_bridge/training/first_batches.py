@@ -9,12 +9,13 @@ import tensorflow as tf
 
 from estimator_bridge.model.ancestors import ancestors
 from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.training.own_hooks import FirstBatchesHook
 
 __all__ = ["give_hooks_the_input"]
 
 
 def give_hooks_the_input(program: Any, hooks: Iterable[Any], iterator: Any) -> None:
-    """Calls ``use_input(run)`` of the hooks that have it.
+    """Calls ``use_input(run)`` of this library's hooks that read first batches.
 
     ``run(fetch)`` computes an operation or a tensor of the model's graph. If it reads the input, it
     takes the next batch, and no step sees that one.
@@ -25,7 +26,7 @@ def give_hooks_the_input(program: Any, hooks: Iterable[Any], iterator: Any) -> N
       iterator: the iterator of the run.
     """
     for hook in hooks:
-        if hasattr(hook, "use_input"):
+        if isinstance(hook, FirstBatchesHook):
             hook.use_input(_runner(program, iterator))
 
 

@@ -13,6 +13,7 @@ from estimator_bridge.graph import LiftedSession
 from estimator_bridge.graph.fetches import Fetches
 from estimator_bridge.graph.profiling import asks_for_trace, traced
 from estimator_bridge.tensorflow_private import profile_path
+from estimator_bridge.training.own_hooks import ReachedHook
 
 __all__ = ["HookRequests"]
 
@@ -74,7 +75,7 @@ class HookRequests:
 
         Args:
           fetched: the values by reference.
-          reached: makes the result for this library's hooks with ``sees_reached``.
+          reached: makes the result for this library's hooks of class `ReachedHook`.
         """
         values = [_numpy(fetched.get(ref)) for ref in self.fetches.refs]
         results = iter(self.fetches.build(values))
@@ -82,7 +83,7 @@ class HookRequests:
             result = next(results) if request else None
             if request and request.fetches is None:
                 result = None
-            if request is None and getattr(hook, "sees_reached", False):
+            if request is None and isinstance(hook, ReachedHook):
                 result = reached()
             hook.after_run(
                 self._context, _train.SessionRunValues(result, self._options, self._metadata)

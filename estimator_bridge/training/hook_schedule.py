@@ -22,6 +22,7 @@ from estimator_bridge.tensorflow_private import (
     timer_periods,
     watched_loss,
 )
+from estimator_bridge.training.own_hooks import CountingHook
 
 __all__ = [
     "NEVER",
@@ -111,7 +112,7 @@ class HookSchedule:
         return [
             hook
             for hook in self._hooks
-            if isinstance(hook, _train.NanTensorHook) and watched_loss(hook) is self._loss
+            if _known_as(hook) is _train.NanTensorHook and watched_loss(hook) is self._loss
         ]
 
 
@@ -128,10 +129,10 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
       step: the global step before the next step.
       loss: the loss tensor, for which loops watch for NaN by themselves.
     """
-    own = getattr(hook, "steps_until_due", None)
-    if own is not None:  # this library's hooks, and those that declare their cadence
-        wanted = own(step)
-        return wanted if isinstance(wanted, Due) else Due(steps=wanted)
+    # This library's hooks, and those that declare their cadence. `__getattr__` declares nothing.
+    if hasattr(type(hook), "steps_until_due") or "steps_until_due" in hook.__dict__:
+        until_due = hook.steps_until_due(step)
+        return until_due if isinstance(until_due, Due) else Due(steps=until_due)
     known = _known_as(hook)
     if known is None:
         return _EVERY_STEP
@@ -178,7 +179,7 @@ def are_called(hooks: Sequence[Any]) -> bool:
 def counts_steps(hook: Any) -> bool:
     """Whether a hook needs ``skip``."""
     counting = (_train.LoggingTensorHook, *_BY_NEXT_STEP)
-    return hasattr(hook, "skip") or _known_as(hook) in counting
+    return isinstance(hook, CountingHook) or _known_as(hook) in counting
 
 
 def skip(hook: Any, steps: int, step: int) -> None:
@@ -189,7 +190,7 @@ def skip(hook: Any, steps: int, step: int) -> None:
       steps: the number of such steps.
       step: the global step after them.
     """
-    if hasattr(hook, "skip"):  # this library's own
+    if isinstance(hook, CountingHook):
         hook.skip(steps)
         return
     known = _known_as(hook)
@@ -229,7 +230,10 @@ def due_by_timer(timer: Any, step: int) -> Due:
       timer: the timer of a hook.
       step: the step that the hook counts by.
     """
-    every_steps, every_seconds = timer_periods(timer)
+    periods = timer_periods(timer)
+    if periods is None:
+        return _EVERY_STEP
+    every_steps, every_seconds = periods
     last = timer.last_triggered_step()
     if every_steps is None and every_seconds is None:
         return NEVER  # a NeverTriggerTimer: the hook acts only at the end

@@ -17,6 +17,8 @@ from estimator_bridge.tensorflow_private import (
     eager_mode,
     listeners_of,
 )
+from estimator_bridge.training.own_hooks import SnapshotListener
+from estimator_bridge.training.saver_listener import savers_of
 
 __all__ = [
     "CheckpointInputPipelineHook",
@@ -28,7 +30,6 @@ __all__ = [
 
 _train = tf.compat.v1.train
 _SessionRunHook: Any = _train.SessionRunHook
-_Listener: Any = _train.CheckpointSaverListener
 _Policy = tf.data.experimental.ExternalStatePolicy
 _POLICIES = {"fail": _Policy.FAIL, "warn": _Policy.WARN, "ignore": _Policy.IGNORE}
 
@@ -181,10 +182,8 @@ class CheckpointInputPipelineHook(_SessionRunHook):
         return Positions(self._folder, name, os.path.join(self._folder, "model.ckpt"))
 
 
-class _PositionListener(_Listener):
+class _PositionListener(SnapshotListener):
     """Tells the hook of a saver's checkpoints."""
-
-    is_of_run = True
 
     def __init__(self, hook: CheckpointInputPipelineHook):
         self._hook = hook
@@ -207,7 +206,7 @@ def follow_savers(hooks: Iterable[Any]) -> None:
       hooks: all of the run, before they begin.
     """
     hooks = list(hooks)
-    savers = [hook for hook in hooks if isinstance(hook, _train.CheckpointSaverHook)]
+    savers = savers_of(hooks)
     for hook in _position_hooks(hooks):
         hook.follow(savers)
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.training.own_hooks import CountingHook
+
 __all__ = ["StopAfterHook", "StopAtHook"]
 
 _SessionRunHook: Any = tf.compat.v1.train.SessionRunHook
 
 
-class StopAfterHook(_SessionRunHook):
+class StopAfterHook(CountingHook):
     """Requests the stop that the loop makes by itself, for the hooks after this one.
 
     For evaluation. The original counted batches by a hook between the caller's hooks and the

@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.training.own_hooks import CountingHook, ReachedHook
+
 __all__ = ["LossLogHook", "RateLogHook", "Reached"]
 
 _v1 = tf.compat.v1
-_SessionRunHook: Any = _v1.train.SessionRunHook
 
 _LONG_SECS = 60.0  # the time left of a long training is logged
 _WARNINGS = 5  # in a training
@@ -39,7 +40,7 @@ class Reached(NamedTuple):
     limit: int | None
 
 
-class LossLogHook(_SessionRunHook):
+class LossLogHook(CountingHook, ReachedHook):
     """Logs "loss = ..., step = ..." as a LoggingTensorHook does that fetches both.
 
     If more than a minute of training is left, another line says how much.
@@ -51,8 +52,6 @@ class LossLogHook(_SessionRunHook):
       examples: the global batch size; None if unknown.
       clock: returns the time in seconds.
     """
-
-    sees_reached = True
 
     def __init__(
         self,
@@ -112,7 +111,7 @@ class LossLogHook(_SessionRunHook):
         logging.info("About %d min left%s.", math.ceil(left / 60), rate)
 
 
-class RateLogHook(_SessionRunHook):
+class RateLogHook(ReachedHook):
     """Logs and writes rates as StepCounterHook does, and warns if the step does not change.
 
     Args:
@@ -122,8 +121,6 @@ class RateLogHook(_SessionRunHook):
       examples: the global batch size; None if unknown.
       clock: returns the time in seconds.
     """
-
-    sees_reached = True
 
     def __init__(
         self,

@@ -9,13 +9,12 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.training.hook_schedule import Due
+from estimator_bridge.training.own_hooks import ObservingHook
 
 __all__ = ["ProfileSteps"]
 
-_SessionRunHook: Any = tf.compat.v1.train.SessionRunHook
 
-
-class ProfileSteps(_SessionRunHook):
+class ProfileSteps(ObservingHook):
     """Profiles steps FIRST to LAST of a training, with all of the process around them.
 
     The loop is cut there: the steps before and after run in calls of their own. Where the calls

@@ -6,14 +6,10 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable
-from typing import Any
 
-import tensorflow as tf
+from estimator_bridge.training.own_hooks import ObservingHook
 
 __all__ = ["MachineUse", "ProgressHook", "StepReport"]
-
-_v1 = tf.compat.v1
-_SessionRunHook: Any = _v1.train.SessionRunHook
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +52,7 @@ class StepReport:
     use: MachineUse = MachineUse()
 
 
-class ProgressHook(_SessionRunHook):
+class ProgressHook(ObservingHook):
     """Reports progress after chunks of steps, without being called around each step.
 
     Args:

@@ -15,24 +15,23 @@ from estimator_bridge.checkpoint import note_deletion, remove_deletion_note
 from estimator_bridge.tensorflow_private import (
     checkpoint_folder,
     checkpoint_path,
+    has_saver_attributes,
     listeners_of,
     saver_of,
 )
+from estimator_bridge.training.own_hooks import RunListener
 
-__all__ = ["release_savers", "watch_savers"]
+__all__ = ["release_savers", "savers_of", "watch_savers"]
 
 _train = tf.compat.v1.train
-_Listener: Any = _train.CheckpointSaverListener
 
 
-class _SaverListener(_Listener):
+class _SaverListener(RunListener):
     """The first of a saver's listeners.
 
     Args:
       hook: the CheckpointSaverHook.
     """
-
-    is_of_run = True
 
     def __init__(self, hook: Any):
         self._hook = hook
@@ -54,17 +53,26 @@ class _SaverListener(_Listener):
         tf.compat.v1.summary.FileWriterCache.get(checkpoint_folder(self._hook)).flush()
 
 
+def savers_of(hooks: Iterable[Any]) -> list[Any]:
+    """Returns the CheckpointSaverHooks of a run that can have listeners.
+
+    Args:
+      hooks: all hooks of the run. A program's saver hook that only delegates has no listeners.
+    """
+    of_class = [hook for hook in hooks if isinstance(hook, _train.CheckpointSaverHook)]
+    return [hook for hook in of_class if has_saver_attributes(hook)]
+
+
 def watch_savers(hooks: Iterable[Any]) -> None:
     """Adds the listener to a run's savers.
 
     Args:
       hooks: all hooks of the run, before they begin.
     """
-    for hook in hooks:
-        if isinstance(hook, _train.CheckpointSaverHook):
-            known = listeners_of(hook)
-            known[:] = [one for one in known if not isinstance(one, _SaverListener)]
-            known.insert(0, _SaverListener(hook))
+    for hook in savers_of(hooks):
+        known = listeners_of(hook)
+        known[:] = [one for one in known if not isinstance(one, _SaverListener)]
+        known.insert(0, _SaverListener(hook))
 
 
 def release_savers(hooks: Iterable[Any]) -> None:
@@ -73,7 +81,6 @@ def release_savers(hooks: Iterable[Any]) -> None:
     Args:
       hooks: all hooks of the run, after they have ended.
     """
-    for hook in hooks:
-        if isinstance(hook, _train.CheckpointSaverHook):
-            known = listeners_of(hook)
-            known[:] = [one for one in known if not getattr(one, "is_of_run", False)]
+    for hook in savers_of(hooks):
+        known = listeners_of(hook)
+        known[:] = [one for one in known if not isinstance(one, RunListener)]

@@ -30,6 +30,7 @@ from estimator_bridge.training.input_position import (
 from estimator_bridge.training.last_step import StopAtHook
 from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.monitoring import monitored
+from estimator_bridge.training.own_hooks import ObservingHook
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.saver_listener import release_savers, watch_savers
 from estimator_bridge.training.termination import Stage, Termination
@@ -124,7 +125,7 @@ def _run(
     termination: Termination,
 ) -> float | None:
     execution = program.execution
-    observers = [hook for hook in hooks if hasattr(hook, "observe")]
+    observers = [hook for hook in hooks if isinstance(hook, ObservingHook)]
     examples = program.plan.examples
     loop = HookedLoop(
         program.session,

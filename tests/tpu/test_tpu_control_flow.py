@@ -145,3 +145,16 @@ def test_a_keras_layer_hands_out_of_its_loop_only_what_the_gradients_need():
         return sum(node.op == op for name in called for node in functions[name].node_def)
 
     assert 0 < count("TensorListPushBack") == count("TensorListPopBack")
+
+
+def test_a_variable_that_differs_from_replica_to_replica_is_an_error_that_says_what_to_use():
+    from estimator_bridge.tensorflow_private import xla_context
+
+    with tf.Graph().as_default() as graph, xla_context():
+        one, other = (v1.get_variable(name, [], use_resource=True) for name in "ab")
+        context = graph._get_control_flow_context()
+        assert context.get_replicated_var_handle("a", [one, one]) is one.handle
+        assert context.get_replicated_var_handle("a", "id", vars_=[one]) is one.handle
+        with pytest.raises(NotImplementedError, match=r"use_tpu=False.*PlacementMeshImpl"):
+            context.get_replicated_var_handle("a", [one, other])
+        assert context.HostComputeCore() == []

@@ -37,15 +37,19 @@ def _hooks() -> None:
         check(profiler._next_step is None, "ProfilerHook's next step")
         check(private.profile_path(profiler).startswith(folder), "ProfilerHook's path")
         summaries = _train.SummarySaverHook(2, output_dir=folder, summary_op=tf.constant(b""))
-        check(private.timer_periods(private.timer_of(summaries))[0] == 2, "SummarySaverHook")
+        check(private.timer_periods(private.timer_of(summaries)) == (2, None), "SummarySaverHook")
+        at_end = _train.LoggingTensorHook([loss], at_end=True)
+        check(private.timer_periods(private.timer_of(at_end)) == (None, None), "no timer")
 
 
-@probe("checkpoint_folder", "checkpoint_path", "saver_of", "listeners_of", "write_graph_def")
+@probe("checkpoint_folder", "checkpoint_path", "saver_of", "listeners_of", "write_graph_def",
+        "has_saver_attributes")  # fmt: skip
 def _saver_hook() -> None:
     with new_graph(), tempfile.TemporaryDirectory() as folder:
         v1.get_variable("w", [])
         saver = _train.Saver()
         hook = _train.CheckpointSaverHook(folder, save_steps=1, saver=saver)
+        check(private.has_saver_attributes(hook), "the constructor's attributes")
         check(private.checkpoint_folder(hook) == folder, "the folder")
         check(private.checkpoint_path(hook) == f"{folder}/model.ckpt", "the path")
         check(private.saver_of(hook) is saver, "the saver")

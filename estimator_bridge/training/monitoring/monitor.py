@@ -24,6 +24,7 @@ from estimator_bridge.training.monitoring.run_record import (
     read_record,
     write_record,
 )
+from estimator_bridge.training.own_hooks import ObservingHook
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.progress_reports import ProgressHook, StepReport
 
@@ -32,10 +33,9 @@ __all__ = ["Monitor", "monitor_of", "monitored", "with_monitor", "writes_report"
 _VARIABLE = "ESTIMATOR_BRIDGE_MONITOR"
 _WANTED = "1 (a line and a report), line, report, or 0"
 _v1 = tf.compat.v1
-_SessionRunHook: Any = _v1.train.SessionRunHook
 
 
-class Monitor(_SessionRunHook):
+class Monitor(ObservingHook):
     """Shows a training: progress, waiting for input, FLOP/s, and at the end a report.
 
     Pass it to train() among the hooks, or set the environment variable ESTIMATOR_BRIDGE_MONITOR
