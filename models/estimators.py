@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, TypeVar
 
-import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb

@@ -33,8 +33,8 @@ from estimator_bridge.training.initialize import prepare_saver, with_default_loc
 from estimator_bridge.training.input_plan import InputPlan, TracedBatch
 from estimator_bridge.training.metrics import metric_values
 from estimator_bridge.training.program_input import ProgramInput
-from estimator_bridge.training.xla_trial import TrialLoop, XlaTrial
 from estimator_bridge.training.xla_mode import XLA_VARIABLE, XlaMode, tracing_context, xla_mode
+from estimator_bridge.training.xla_trial import TrialLoop, XlaTrial
 
 __all__ = ["ModelSource", "Program", "ProgramLoops", "trace_program"]
 
