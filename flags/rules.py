@@ -80,8 +80,9 @@ def define_rule_flags(flag_values: absl_flags.FlagValues = absl_flags.FLAGS) -> 
             absl_flags.ArgumentSerializer(),
             "xla",
             False,
-            "Compile steps with XLA, on CPUs and GPUs too; a TPU does in any case. --xla=auto "
-            "measures both ways for some steps and keeps the quicker.",
+            "Compile steps with XLA, on CPUs and GPUs too; a TPU does in any case. on: an error if "
+            "the training step cannot be compiled. auto: measure both ways for some steps and keep "
+            "the faster.",
             boolean=True,
         ),
         flag_values=flag_values,
@@ -99,12 +100,15 @@ class _SwitchOrAuto(absl_flags.BooleanParser):
 
     def parse(self, argument: str | bool | int) -> Any:
         """Returns a bool, or 'auto'."""
-        if isinstance(argument, str) and argument.lower() == AUTO:
+        word = argument.lower() if isinstance(argument, str) else argument
+        if word == AUTO:
             return AUTO
         try:
-            return super().parse(argument)
+            return super().parse({"on": "true", "off": "false"}.get(word, argument))
         except ValueError:
-            raise ValueError(f"want true, false or {AUTO}; got {argument!r}") from None
+            raise ValueError(
+                f"want on or off (true or false), or {AUTO}; got {argument!r}"
+            ) from None
 
     def flag_type(self) -> str:
         """Returns the name of the type, which the YAML file of flags goes by."""

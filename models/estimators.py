@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, TypeVar
 
-import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
@@ -63,15 +62,13 @@ def build_estimator(
         named = _resolver(flag_values, accelerator) if accelerator.use_tpu else None
         assert isinstance(task.model, eb.Model)  # Entry.apis says so
         return KerasTrainer(task.model, make_strategy(named), settings, report)
-    session_config = _with_xla() if flag_values.xla is True else None
-    if flag_values.xla == AUTO:  # which no ConfigProto can say
-        os.environ["ESTIMATOR_BRIDGE_XLA"] = AUTO
+    if flag_values.xla:  # a ConfigProto can say neither 'auto' nor that XLA is required
+        os.environ["ESTIMATOR_BRIDGE_XLA"] = AUTO if flag_values.xla == AUTO else "on"
     if not accelerator.use_tpu:
         plain = _config(
             eb.RunConfig,
             model_dir=model_dir,
             save_checkpoints_steps=every,
-            session_config=session_config,
             tf_random_seed=seed,
         )
         return eb.Estimator(
@@ -83,7 +80,6 @@ def build_estimator(
         cluster=resolver,
         model_dir=model_dir,
         save_checkpoints_steps=every,
-        session_config=session_config,
         tf_random_seed=seed,
         tpu_config=eb.tpu.TPUConfig(
             iterations_per_loop=flag_values.iterations_per_loop,
@@ -108,12 +104,6 @@ def _resolver(flag_values: absl_flags.FlagValues, accelerator: Accelerator) -> A
     return eb.tpu.TPUClusterResolver(
         tpu=accelerator.tpu, zone=flag_values.tpu_zone, project=flag_values.gcp_project
     )
-
-
-def _with_xla() -> tf.compat.v1.ConfigProto:
-    config = tf.compat.v1.ConfigProto()
-    config.graph_options.optimizer_options.global_jit_level = tf.compat.v1.OptimizerOptions.ON_1
-    return config
 
 
 def _config(kind: Callable[..., _Config], **settings: Any) -> _Config:

@@ -120,7 +120,9 @@ class BlockBody:
         number = tf.TensorSpec([], tf.int64)
         blocks = [tf.TensorSpec([2, *spec.shape], spec.dtype) for spec in specs]
         try:
-            function.experimental_get_compiler_ir(number, number, *blocks, *fed)(stage="hlo")
+            compiler_ir = function.experimental_get_compiler_ir(number, number, *blocks, *fed)
+            with tf.device(self._step.strategy.extended.worker_devices[0]):
+                compiler_ir(stage="hlo")
         except (ValueError, TypeError, tf.errors.OpError) as error:
             raise lowering_error(run.graph, error) from error
 

@@ -33,6 +33,8 @@ class StepLowering:
       lifted: the replica's part.
       inputs: the references that a call supplies: the batch, and the fed ones.
       results: the number of lifted fetches that are tensors to return.
+      device: the device of the replica's variables: XLA compiles for it, and refuses variables of
+        another device.
     """
 
     graph: tf.Graph
@@ -40,6 +42,7 @@ class StepLowering:
     lifted: Lifted
     inputs: Sequence[str]
     results: int
+    device: str
 
     def check(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
         """Checks, eagerly, that XLA would compile a replica's part, by compiling it up to HLO.
@@ -133,7 +136,9 @@ class StepLowering:
         function = tf.function(on_one_replica, autograph=False, jit_compile=True)
         specs = [tf.TensorSpec([], tf.int64), *(tf.TensorSpec(t.shape, t.dtype) for t in tensors)]
         try:
-            hlo = function.experimental_get_compiler_ir(*specs)(stage=stage)
+            compiler_ir = function.experimental_get_compiler_ir(*specs)
+            with tf.device(self.device if has_values else None):
+                hlo = compiler_ir(stage=stage)
         except (ValueError, TypeError, tf.errors.OpError) as error:
             raise lowering_error(self.graph, error) from error
         arguments = [_argument("position", "position", specs[0])]

@@ -162,8 +162,8 @@ class ReplicaStep:
     def lowering(self) -> StepLowering:
         """Lowers a replica's part to XLA's HLO."""
         refs, count = (*self._inputs, *self._fed), len(self._tensors)
-        session = self._session
-        return StepLowering(session.graph, session.resources, self._lifted, refs, count)
+        session, device = self._session, self._strategy.extended.worker_devices[0]
+        return StepLowering(session.graph, session.resources, self._lifted, refs, count, device)
 
     def begin_loop(self, rng_step: int) -> None:
         """Sets the position of a loop's first step, from which the host counts."""

@@ -33,8 +33,8 @@ from estimator_bridge.training.initialize import prepare_saver, with_default_loc
 from estimator_bridge.training.input_plan import InputPlan, TracedBatch
 from estimator_bridge.training.metrics import metric_values
 from estimator_bridge.training.program_input import ProgramInput
+from estimator_bridge.training.xla_mode import XLA_VARIABLE, XlaMode, tracing_context, xla_mode
 from estimator_bridge.training.xla_trial import TrialLoop, XlaTrial
-from estimator_bridge.training.xla_wish import XlaWish, traced_for_xla, xla_wish
 
 __all__ = ["ModelSource", "Program", "ProgramLoops", "trace_program"]
 
@@ -220,12 +220,20 @@ class Program:
             request = LoopRequest(fetches, fed, sums, **options, **more)
             return StepLoop(self.session, strategy, step, self.plan.layout, request)
 
-        wish = XlaWish.OFF if "jit_compile" in options else self.xla_wish
-        loop = make() if wish is XlaWish.OFF else _compiled_if_possible(make)
+        xla = XlaMode.OFF if "jit_compile" in options else self.xla_mode
+        if xla is XlaMode.OFF:
+            loop = make()
+        elif xla is XlaMode.ON and self.mode == ModeKeys.TRAIN:
+            alone = LoopRequest(jit_compile=True, in_blocks=True)
+            loop = _compiled(
+                make, lambda: StepLoop(self.session, strategy, step, self.plan.layout, alone)
+            )
+        else:
+            loop = _compiled(make)
         if os.environ.get(CHECKS_TPU) and self.execution.shards is not None:
             self._check_for_tpu(loop)
         self._compile_for_tpu(loop)
-        if wish is XlaWish.AUTO and loop.request.jit_compile:
+        if xla is XlaMode.AUTO and loop.request.jit_compile:
             return self._on_trial(loop, make())
         return loop
 
@@ -276,9 +284,9 @@ class Program:
         return self.loops.with_outputs[key]
 
     @property
-    def xla_wish(self) -> XlaWish:
+    def xla_mode(self) -> XlaMode:
         """Whether XLA compiles the steps."""
-        return xla_wish(self.execution.config, self.execution.strategy)
+        return xla_mode(self.execution.config, self.execution.strategy)
 
     def close(self) -> None:
         """Stops the input's threads and frees the variables."""
@@ -286,12 +294,25 @@ class Program:
         self.session.close()
 
 
-def _compiled_if_possible(make: Callable[..., StepLoop]) -> StepLoop:
-    """A preference, as in a session: operations that XLA cannot compile run uncompiled."""
+def _compiled(
+    make: Callable[..., StepLoop], make_required: Callable[[], StepLoop] | None = None
+) -> StepLoop:
+    """Returns a loop of compiled steps, or of uncompiled ones if XLA cannot compile them.
+
+    Args:
+      make: makes the loop.
+      make_required: makes a loop that XLA has to compile, without the fetches of hooks; they may
+        be what cannot be compiled.
+
+    Raises:
+      NotCompilableError: XLA cannot compile the required loop.
+    """
     try:
         loop = make(jit_compile=True, in_blocks=True)
         loop.check_compiles()
     except NotCompilableError as error:
+        if make_required is not None:
+            _require(make_required)
         logging.warning("XLA is asked for, but a step runs without it. %s", error)
         return make()
     try:
@@ -300,6 +321,17 @@ def _compiled_if_possible(make: Callable[..., StepLoop]) -> StepLoop:
         logging.warning("XLA compiles each step by itself, not several as one. %s", error)
         return make(jit_compile=True)
     return loop
+
+
+def _require(make: Callable[[], StepLoop]) -> None:
+    """Raises an error if XLA cannot compile a loop."""
+    try:
+        make().check_compiles()
+    except NotCompilableError as error:
+        raise NotCompilableError(
+            f"{XLA_VARIABLE}=on (train.py --xla=on) requires that XLA compiles the training step. "
+            f"{error}\nTo train without XLA where it cannot compile the step, use 'auto'."
+        ) from error
 
 
 def trace_program(
@@ -341,7 +373,7 @@ def trace_program(
         batch = plan.trace_batch(mode)
         if mode == ModeKeys.PREDICT:
             _warn_of_no_end(plan)
-        with traced_for_xla(xla_wish(config, execution.strategy), execution.strategy):
+        with tracing_context(xla_mode(config, execution.strategy), execution.strategy):
             traced = execution.trace(model_fn, batch, mode, params)
         if mode == ModeKeys.TRAIN:
             global_step_read()  # of a model's own step; otherwise it has been made

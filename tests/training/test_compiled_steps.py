@@ -83,6 +83,26 @@ def test_the_numbers_are_the_same(cores, tmp_path, built):
     assert compiled_metrics == pytest.approx(metrics, rel=1e-4)
 
 
+@pytest.mark.parametrize("places", [["/cpu:1"], ["/cpu:1", "/cpu:2"]], ids=["one", "two"])
+def test_steps_are_compiled_for_the_device_of_their_variables(places, tmp_path, monkeypatch, built):
+    """As on a GPU, which is not the device that TensorFlow compiles for by default."""
+    weights = []
+    for value in ("off", "on"):
+        monkeypatch.setenv("ESTIMATOR_BRIDGE_XLA", value)
+        strategy = (
+            tf.distribute.OneDeviceStrategy(*places)
+            if len(places) == 1
+            else tf.distribute.MirroredStrategy(places)
+        )
+        run = eb.RunConfig(tmp_path / value, tf_random_seed=1, train_distribute=strategy)
+        estimator = eb.Estimator(model_fn, config=run, params={"python": False})
+        estimator.train(lambda: input_fn({}).repeat(), max_steps=40)
+        weights.append(estimator.get_variable_value("dense/kernel"))
+        assert built and all(built) == (value == "on")
+        built.clear()
+    np.testing.assert_allclose(weights[1], weights[0], atol=1e-5)
+
+
 def tpu_model_fn(features, labels, mode, params):
     spec = model_fn(features, labels, mode, {**params, "python": False})
     outputs = v1.get_default_graph().get_tensor_by_name("dense/BiasAdd:0")
@@ -99,6 +119,27 @@ def test_what_cannot_be_compiled_runs_without_and_says_so(tmp_path, built, caplo
     assert built and not any(built)
     assert "PyFunc (PyFunc), made at" in caplog.text
     assert "test_compiled_steps.py" in caplog.text
+
+
+def test_a_required_compilation_that_fails_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_XLA", "on")
+    estimator = eb.Estimator(
+        model_fn, config=eb.RunConfig(**config(tmp_path, 0)), params={"python": True}
+    )
+    wanted = r"(?s)ESTIMATOR_BRIDGE_XLA=on .*PyFunc \(PyFunc\), made at .*use 'auto'"
+    with pytest.raises(eb.errors.NotCompilableError, match=wanted):
+        estimator.train(input_fn)
+
+
+def test_auto_says_once_that_a_step_is_not_compiled(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_XLA", "auto")
+    estimator = eb.Estimator(
+        model_fn, config=eb.RunConfig(**config(tmp_path, 0)), params={"python": True}
+    )
+    with caplog.at_level(logging.WARNING, logger="tensorflow"):
+        estimator.train(lambda: input_fn({}).repeat(), max_steps=20)
+    lines = [r for r in caplog.records if "a step runs without it" in r.getMessage()]
+    assert len(lines) == 1 and "PyFunc (PyFunc), made at" in lines[0].getMessage()
 
 
 def test_steps_that_compile_only_alone_are_compiled_alone(tmp_path, monkeypatch, caplog, built):
