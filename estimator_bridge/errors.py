@@ -12,6 +12,7 @@ __all__ = [
     "MissingImportError",
     "MissingNameError",
     "ModelDirInUseError",
+    "ModelDirLostError",
     "NotCompilableError",
     "TooLateError",
     "WorkerError",
@@ -45,6 +46,10 @@ class DiskFullError(OSError):
 
 class ModelDirInUseError(RuntimeError):
     """Another training is writing into the same model_dir."""
+
+
+class ModelDirLostError(RuntimeError):
+    """The model_dir of a training was removed, renamed or replaced while it ran."""
 
 
 class WorkerError(RuntimeError):

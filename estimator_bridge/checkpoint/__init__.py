@@ -20,7 +20,12 @@ from estimator_bridge.checkpoint.folder import check_writable, checkpoints_in, l
 from estimator_bridge.checkpoint.full_disk import explained_full_disk, explained_full_disk_of
 from estimator_bridge.checkpoint.integrity import explained_read_errors
 from estimator_bridge.checkpoint.iterator_positions import InputPositionError, Positions
-from estimator_bridge.checkpoint.lock import is_running, only_training
+from estimator_bridge.checkpoint.lock import (
+    check_model_dir,
+    check_own_training,
+    is_running,
+    only_training,
+)
 from estimator_bridge.checkpoint.overwriting import CheckpointingSession, remove_leftovers
 from estimator_bridge.checkpoint.restore_checks import check_checkpoint, describe_variables
 from estimator_bridge.checkpoint.saver_snapshot import SaverSnapshot, why_not_beside_steps
@@ -41,6 +46,8 @@ __all__ = [
     "UnreadableCheckpointError",
     "Write",
     "check_checkpoint",
+    "check_model_dir",
+    "check_own_training",
     "check_writable",
     "checkpoints_in",
     "describe_variables",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint.lock import check_model_dir
+
 __all__ = ["replace_text"]
 
 
@@ -15,8 +17,10 @@ def replace_text(path: str, text: str) -> None:
       text: its new content.
 
     Raises:
+      ModelDirLostError: it is in the model_dir of a training, which was removed or replaced.
       tf.errors.OpError: it cannot be written.
     """
+    check_model_dir(path)
     with tf.io.gfile.GFile(path + ".new", "w") as file:
         file.write(text)
     tf.io.gfile.rename(path + ".new", path, overwrite=True)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from estimator_bridge.checkpoint import lock, only_training
+from estimator_bridge.checkpoint import lock, lock_files, lock_holder, only_training
 from estimator_bridge.checkpoint.lock import LOCK_FILE
 from estimator_bridge.errors import ModelDirInUseError
 
@@ -37,10 +37,11 @@ def holder(path):
 
 @pytest.fixture
 def shared_disk(monkeypatch):
-    monkeypatch.setattr(lock, "_is_shared_disk", lambda path: True)
+    monkeypatch.setattr(lock_files, "is_shared_disk", lambda path: True)
 
 
-def test_another_process_is_refused_and_a_dead_ones_lock_is_taken_over(tmp_path):
+def test_another_process_is_refused_and_a_dead_ones_lock_is_taken_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(lock_holder, "_uptime", lambda: 1e6)  # of a machine just started, less
     path = str(tmp_path / LOCK_FILE)
     with subprocess.Popen([sys.executable, "-c", HOLDER, path], stdout=subprocess.PIPE) as other:
         assert other.stdout.readline() == b"locked\n"
@@ -118,7 +119,7 @@ def test_on_a_shared_disk_signs_of_life_are_given(tmp_path, shared_disk, monkeyp
 
 
 def test_without_locks_the_last_of_two_that_start_together_has_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(lock, "_locked_descriptor", lambda model_dir, path: None)
+    monkeypatch.setattr(lock_files, "_locked_descriptor", lambda model_dir, folder: None)
     with only_training(str(tmp_path), sleep=lambda secs: None):
         pass
     with (
