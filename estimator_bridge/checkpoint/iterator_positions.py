@@ -12,6 +12,7 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint.error_types import DamagedCheckpointError, MissingCheckpointError
 from estimator_bridge.checkpoint.integrity import check_intact, data_files, explained_read_errors
+from estimator_bridge.checkpoint.lock import check_model_dir
 from estimator_bridge.checkpoint.text_files import replace_text
 from estimator_bridge.errors import CheckpointError
 from estimator_bridge.graph import DividedIterators
@@ -85,6 +86,7 @@ class Positions:
             ) from error
 
         def write() -> None:
+            check_model_dir(path)  # TensorFlow would make the folder anew
             with eager_mode():
                 tf.train.Checkpoint(iterator=taken).write(path)
 

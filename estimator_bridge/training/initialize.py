@@ -19,6 +19,7 @@ from estimator_bridge.checkpoint import (
     restored_variables,
 )
 from estimator_bridge.graph import LiftedSession, graph_classes
+from estimator_bridge.tensorflow_private import steady_time
 from estimator_bridge.training.readiness import finalize_scaffold, not_ready
 
 __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_local_init"]
@@ -159,11 +160,12 @@ def _restore(session: LiftedSession, saver: Any, path: str) -> None:
 
 
 def _recover_last_checkpoints(saver: Any, path: str) -> None:
-    known = []
+    known, now = [], steady_time()
     for older in checkpoints_in(os.path.dirname(path)):
         for file in (older + ".index", older):  # a checkpoint of the old format is one file
             if tf.io.gfile.exists(file):
-                known.append((older, tf.io.gfile.stat(file).mtime_nsec / 1e9))
+                # A file of the future would be kept, as one from after so many hours.
+                known.append((older, min(tf.io.gfile.stat(file).mtime_nsec / 1e9, now)))
                 break
     saver.set_last_checkpoints_with_time(known)
 
