@@ -170,10 +170,9 @@ def check_own_training() -> None:
     Raises:
       ModelDirLostError: the folder has been removed, renamed or replaced.
     """
-    for training in list(_held_here.values()):
-        if training.is_own:
-            training.look_now_and_then()
-            training.check()
+    for training in _own_trainings()[-1:]:
+        training.look_now_and_then()
+        training.check()
 
 
 def check_model_dir(path: str) -> None:
@@ -185,11 +184,18 @@ def check_model_dir(path: str) -> None:
     Raises:
       ModelDirLostError: the folder has been removed, renamed or replaced.
     """
-    for training in list(_held_here.values()):
-        if training.has(path):
-            training.look()
-            training.check()
-            training.check_name()
+    trainings = [training for training in _held_here.copy().values() if training.has(path)]
+    # A second training of this process may have begun under the name that the first has lost.
+    own = [training for training in trainings if training.is_own]
+    for training in own[-1:] or trainings:
+        training.look()
+        training.check()
+        training.check_name()
+
+
+def _own_trainings() -> list[_Training]:
+    """Returns the trainings of this thread, the innermost last."""
+    return [training for training in _held_here.copy().values() if training.is_own]
 
 
 @contextlib.contextmanager

@@ -12,10 +12,10 @@ from tensorflow.python.training import (
     basic_session_run_hooks,
     checkpoint_utils,
     coordinator,
+    saver,
     session_manager,
     supervisor,
 )
-from tensorflow.python.training import saver as saver_module
 
 __all__ = ["steady_time", "timed_modules", "use_steady_timers"]
 
@@ -26,7 +26,7 @@ timed_modules = (
     checkpoint_utils,
     coordinator,
     event_file_writer,
-    saver_module,
+    saver,
     session_manager,
     supervisor,
 )

@@ -280,10 +280,12 @@ def test_only_the_own_lock_is_removed(model_dir):
 def test_a_second_training_starts_where_the_first_has_lost_its_folder(model_dir):
     with only_training(str(model_dir)):
         replace(model_dir)
-        with only_training(str(model_dir)):
-            with pytest.raises(ModelDirLostError):
-                check_own_training()
+        with only_training(str(model_dir)):  # its own folder is in place
+            check_own_training()
+            check_model_dir(str(model_dir / "model.ckpt-1"))
             assert holder(model_dir)["process"] == os.getpid()
+        with pytest.raises(ModelDirLostError):
+            check_own_training()
         assert os.listdir(model_dir) == []
         assert os.listdir(model_dir.parent / "moved") == [LOCK_FILE]
 
