@@ -101,6 +101,7 @@ def main(_: list[str]) -> int:
         eb.errors.DataError,
         CompileError,
         eb.errors.ModelDirInUseError,
+        eb.errors.ModelDirLostError,
         eb.errors.TooLateError,
         eb.errors.WorkerError,
         # The program's environment: memory, disks, permissions, the network.

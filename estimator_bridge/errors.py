@@ -13,6 +13,7 @@ __all__ = [
     "MissingImportError",
     "MissingNameError",
     "ModelDirInUseError",
+    "ModelDirLostError",
     "NotCompilableError",
     "TooLateError",
     "WorkerError",
@@ -50,6 +51,10 @@ class DiskFullError(DiskError):
 
 class ModelDirInUseError(RuntimeError):
     """Another training is writing into the same model_dir."""
+
+
+class ModelDirLostError(RuntimeError):
+    """The model_dir of a training was removed, renamed or replaced while it ran."""
 
 
 class WorkerError(RuntimeError):

@@ -100,11 +100,13 @@ class _SwitchOrAuto(absl_flags.BooleanParser):
 
     def parse(self, argument: str | bool | int) -> Any:
         """Returns a bool, or 'auto'."""
-        word = argument.lower() if isinstance(argument, str) else argument
-        if word == AUTO:
-            return AUTO
+        if isinstance(argument, str):
+            word = argument.lower()
+            if word == AUTO:
+                return AUTO
+            argument = {"on": "true", "off": "false"}.get(word, argument)
         try:
-            return super().parse({"on": "true", "off": "false"}.get(word, argument))
+            return super().parse(argument)
         except ValueError:
             raise ValueError(
                 f"want on or off (true or false), or {AUTO}; got {argument!r}"

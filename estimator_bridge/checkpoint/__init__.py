@@ -21,7 +21,7 @@ from estimator_bridge.checkpoint.folder import check_writable, checkpoints_in, l
 from estimator_bridge.checkpoint.full_disk import explained_full_disk, explained_full_disk_of
 from estimator_bridge.checkpoint.integrity import explained_read_errors
 from estimator_bridge.checkpoint.iterator_positions import InputPositionError, Positions
-from estimator_bridge.checkpoint.lock import only_training
+from estimator_bridge.checkpoint.lock import check_model_dir, check_own_training, only_training
 from estimator_bridge.checkpoint.overwriting import (
     CheckpointingSession,
     complete_files,
@@ -46,6 +46,8 @@ __all__ = [
     "UnreadableCheckpointError",
     "Write",
     "check_checkpoint",
+    "check_model_dir",
+    "check_own_training",
     "check_writable",
     "checkpoints_in",
     "complete_files",

@@ -12,12 +12,12 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.any_files import is_plain_name
 from estimator_bridge.checkpoint.folder import checkpoints_in
 from estimator_bridge.checkpoint.integrity import data_files
 from estimator_bridge.own_files import (
     Identity,
     identity_of,
-    is_plain_name,
     read_note,
     remove_file,
     remove_note,

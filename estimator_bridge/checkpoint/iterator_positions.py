@@ -12,6 +12,7 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint.error_types import DamagedCheckpointError, MissingCheckpointError
 from estimator_bridge.checkpoint.integrity import check_intact, data_files, explained_read_errors
+from estimator_bridge.checkpoint.lock import check_model_dir
 from estimator_bridge.checkpoint.publishing import publish
 from estimator_bridge.errors import CheckpointError
 from estimator_bridge.graph import DividedIterators
@@ -86,6 +87,7 @@ class Positions:
             ) from error
 
         def write() -> None:
+            check_model_dir(path)  # TensorFlow would make the folder anew
             with eager_mode(), staged(self._folder, os.path.basename(path)) as place:
                 tf.train.Checkpoint(iterator=taken).write(place)
                 publish(place, path)
@@ -230,6 +232,7 @@ class Positions:
         names = [f"{self._name}.ckpt-{step}" for step in steps]
         lines = [f'model_checkpoint_path: "{names[-1]}"'] if names else []
         lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
+        check_model_dir(self._list_file)
         replace_text(self._list_file, "".join(line + "\n" for line in lines))
 
 

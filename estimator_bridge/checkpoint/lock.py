@@ -3,59 +3,125 @@
 On a local disk the operating system holds the lock and releases it whenever the process dies.
 Object stores have no locks, and those of network disks may not work: there, a training writes a
 heartbeat into the lock file every few seconds, and the next training watches for it.
+
+A lock is worth nothing once the folder has been removed, renamed or replaced: its name is free for
+a second training. So the first one looks every two seconds whether its folder and its lock are in
+place, and again before it writes a checkpoint. If not, it ends.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import errno
-import fcntl
-import json
 import os
-import socket
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.errors import ModelDirInUseError
-from estimator_bridge.own_files import is_running, remove_file
+from estimator_bridge.checkpoint.folder_place import FolderPlace, folder_place
+from estimator_bridge.checkpoint.lock_files import LOCK_FILE, LockFile, StoredLockFile, opened_lock
+from estimator_bridge.checkpoint.lock_holder import Holder, in_use, new_holder, parsed_holder
+from estimator_bridge.errors import ModelDirLostError
+from estimator_bridge.own_files import is_running
 
-__all__ = ["LOCK_FILE", "only_training"]
-
-LOCK_FILE = ".estimator_bridge.lock"
+__all__ = [
+    "LOCK_FILE",
+    "check_model_dir",
+    "check_own_training",
+    "only_training",
+]
 
 _BEAT_SECS = 10.0
 _PATIENCE_SECS = 3 * _BEAT_SECS
-_NO_LOCKS_HERE = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
-_SHARED_DISKS = ("9p", "afs", "beegfs", "ceph", "cifs", "fuse", "gluster", "gpfs", "lustre", "nfs")
+_CHECK_SECS = 2.0
 
-# By lock file: POSIX locks exclude only other processes.
-_held_here: dict[str, _Holder] = {}
+# By folder. POSIX locks exclude only other processes, and a folder may have several names.
+_held_here: dict[Any, _Training] = {}
 _registry = threading.Lock()
 
 
-@dataclasses.dataclass(frozen=True)
-class _Holder:
-    """The training that holds the lock: the content of the lock file.
+class _Training:
+    """A training of this process, and the lock that it holds.
+
+    Args:
+      model_dir: the folder, as the program names it.
+      holder: its entry in the lock file.
+      clock: returns the time in seconds.
 
     Attributes:
-      host: the machine's name.
-      process: the process ID on that machine.
-      started: the start time, in seconds since 1970.
-      id: a unique ID of this training.
-      beat: the number of heartbeats so far.
+      holder: see above.
+      file: the lock file; None until it is locked.
+      place: the folder; None until then, and on an object store.
     """
 
-    host: str
-    process: int
-    started: float
-    id: str
-    beat: int = 0
+    def __init__(self, model_dir: str, holder: Holder, clock: Callable[[], float] = time.monotonic):
+        self.holder = holder
+        self.file: LockFile | None = None
+        self.place: FolderPlace | None = None
+        self._model_dir, self._clock = model_dir, clock
+        self._thread = threading.get_ident()
+        self._path = model_dir if "://" in model_dir else os.path.abspath(model_dir)
+        self._loss: str | None = None
+        self._check_at = clock() + _CHECK_SECS
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this thread trains."""
+        return self._thread == threading.get_ident() and self.holder.process == os.getpid()
+
+    def has(self, path: str) -> bool:
+        """Returns whether the program would write a path into the folder."""
+        starts = {self._model_dir, self._path}
+        return self.holder.process == os.getpid() and any(
+            path == start or path.startswith(os.path.join(start, "")) for start in starts
+        )
+
+    def look(self) -> None:
+        """Looks whether the folder is in place, and remembers it."""
+        if self._loss is None and self.file is not None:
+            self._loss = self.file.loss(self.holder)
+
+    def look_now_and_then(self) -> None:
+        """Looks every two seconds, unless a thread does because the disk may be slow."""
+        if self.file is None or self.file.needs_signs_of_life or self._clock() < self._check_at:
+            return
+        self.look()
+        self._check_at = self._clock() + _CHECK_SECS
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether the loss of the folder has been noticed."""
+        return self._loss is not None
+
+    def check(self) -> None:
+        """Raises the loss of the folder, if it has been noticed.
+
+        Raises:
+          ModelDirLostError: it has been removed, renamed or replaced.
+        """
+        if self._loss is not None:
+            raise ModelDirLostError(
+                f"model_dir {self._model_dir!r} {self._loss}. This training ends and writes "
+                "nothing more there, because its lock no longer keeps another training out. Let a "
+                "training end before its model_dir is moved or removed."
+            )
+
+    def check_name(self) -> None:
+        """Checks that the program's name for the folder leads to it.
+
+        Raises:
+          ModelDirLostError: the name is relative, and the working directory has changed.
+        """
+        loss = self.place and self.place.loss_of_name()
+        if loss:
+            raise ModelDirLostError(
+                f"model_dir {self._model_dir!r} {loss}. Nothing is written there. Use an absolute "
+                "path as model_dir, or change the working directory back before a checkpoint."
+            )
 
 
 @contextlib.contextmanager
@@ -71,161 +137,128 @@ def only_training(model_dir: str, sleep: Callable[[float], None] = time.sleep) -
 
     Raises:
       ModelDirInUseError: another training holds the lock.
+      ModelDirLostError: the folder was removed or replaced at this moment.
     """
-    path = os.path.join(model_dir, LOCK_FILE)
-    key = path if "://" in path else os.path.realpath(path)
-    holder = _Holder(socket.gethostname(), os.getpid(), time.time(), uuid.uuid4().hex)
+    model_dir = os.fspath(model_dir)
+    training = _Training(model_dir, new_holder())
+    with (
+        folder_place(model_dir) as place,
+        _registered(model_dir, place, training),
+        opened_lock(model_dir, place) as file,
+    ):
+        if file.needs_signs_of_life:
+            _wait_for_other_machine(model_dir, file, training.holder, sleep)
+        file.write(training.holder)
+        if isinstance(file, StoredLockFile):
+            sleep(1.0)  # of two that start together, the last writer wins
+            now = file.read()
+            if now and now.id != training.holder.id:
+                raise in_use(model_dir, now)
+        training.file, training.place = file, place
+        try:
+            training.look()
+            training.check()
+            with _signs_of_life(training, file):
+                yield
+        finally:  # still locked
+            file.remove(training.holder)
+
+
+def check_own_training() -> None:
+    """Checks now and then that a training in this thread has its folder; call it between steps.
+
+    Raises:
+      ModelDirLostError: the folder has been removed, renamed or replaced.
+    """
+    for training in _own_trainings()[-1:]:
+        training.look_now_and_then()
+        training.check()
+
+
+def check_model_dir(path: str) -> None:
+    """Checks, before a path is written, that it does not make a lost model_dir anew.
+
+    Args:
+      path: a file or a folder. It matters only if this process trains in the folder that holds it.
+
+    Raises:
+      ModelDirLostError: the folder has been removed, renamed or replaced.
+    """
+    trainings = [training for training in _held_here.copy().values() if training.has(path)]
+    # A second training of this process may have begun under the name that the first has lost.
+    own = [training for training in trainings if training.is_own]
+    for training in own[-1:] or trainings:
+        training.look()
+        training.check()
+        training.check_name()
+
+
+def _own_trainings() -> list[_Training]:
+    """Returns the trainings of this thread, the innermost last."""
+    return [training for training in _held_here.copy().values() if training.is_own]
+
+
+@contextlib.contextmanager
+def _registered(model_dir: str, place: FolderPlace | None, training: _Training) -> Iterator[None]:
+    """Excludes other trainings of this process, before they open the lock file."""
+    key = model_dir if place is None else place.identity
     with _registry:
-        if key in _held_here and _held_here[key].process == os.getpid():  # not a forked copy
-            raise _in_use(model_dir, _held_here[key])
-        _held_here[key] = holder
+        other = _held_here.get(key)
+        if other is not None and other.holder.process == os.getpid():  # not a forked copy
+            raise in_use(model_dir, other.holder)
+        _held_here[key] = training
     try:
-        with _locked(model_dir, path) as file:
-            if file.needs_signs_of_life:
-                _wait_for_other_machine(model_dir, file, holder, sleep)
-            file.write(holder)
-            if isinstance(file, _UnlockedFile):
-                sleep(1.0)  # of two that start together, the last writer wins
-                now = file.read()
-                if now and now.id != holder.id:
-                    raise _in_use(model_dir, now)
-            try:
-                with _signs_of_life(file, holder):
-                    yield
-            finally:  # still locked: nobody else's file is removed
-                with contextlib.suppress(OSError, tf.errors.OpError):
-                    remove_file(path)
+        yield
     finally:
         with _registry:
             del _held_here[key]
 
 
-class _LockedFile:
-    """A local lock file, locked by the operating system for this process.
-
-    All reads and writes use one descriptor: closing any other descriptor of the file would release
-    the lock.
-    """
-
-    def __init__(self, path: str, descriptor: int):
-        self._descriptor = descriptor
-        self.needs_signs_of_life = _is_shared_disk(path)
-
-    def read(self) -> _Holder | None:
-        """Returns the last holder written; None if there is none or the write was cut short."""
-        return _parsed(os.pread(self._descriptor, 4096, 0))
-
-    def write(self, holder: _Holder) -> None:
-        """Writes the holder."""
-        text = _text(holder).encode()
-        os.pwrite(self._descriptor, text, 0)
-        os.ftruncate(self._descriptor, len(text))
-
-
-class _UnlockedFile:
-    """A lock file on a file system without locks, such as an object store."""
-
-    needs_signs_of_life = True
-
-    def __init__(self, path: str):
-        self._path = path
-
-    def read(self) -> _Holder | None:
-        """Returns the last holder written; None if there is none or the write was cut short."""
-        try:
-            with tf.io.gfile.GFile(self._path, "rb") as file:
-                return _parsed(file.read())
-        except tf.errors.OpError:
-            return None
-
-    def write(self, holder: _Holder) -> None:
-        """Writes the holder."""
-        with tf.io.gfile.GFile(self._path, "w") as file:
-            file.write(_text(holder))
-
-
-@contextlib.contextmanager
-def _locked(model_dir: str, path: str) -> Iterator[_LockedFile | _UnlockedFile]:
-    descriptor = None if "://" in path else _locked_descriptor(model_dir, path)
-    if descriptor is None:
-        yield _UnlockedFile(path)
-        return
-    try:
-        yield _LockedFile(path, descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _locked_descriptor(model_dir: str, path: str) -> int | None:
-    """Opens and locks a local file; returns None if the file system has no locks."""
-    while True:
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        except PermissionError as error:
-            raise ModelDirInUseError(
-                f"Another user's training holds or has left the lock of model_dir {model_dir!r}: "
-                f"{error}. If none is running there, delete {path}."
-            ) from error
-        try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            holder = _parsed(os.pread(descriptor, 4096, 0))
-            os.close(descriptor)
-            if error.errno in _NO_LOCKS_HERE:
-                return None
-            if error.errno in (errno.EACCES, errno.EAGAIN):
-                raise _in_use(model_dir, holder) from None
-            raise
-        with contextlib.suppress(FileNotFoundError):
-            if os.fstat(descriptor).st_ino == os.stat(path).st_ino:
-                return descriptor
-        os.close(descriptor)  # its last holder has deleted it in the meantime
-
-
 def _wait_for_other_machine(
-    model_dir: str,
-    file: _LockedFile | _UnlockedFile,
-    holder: _Holder,
-    sleep: Callable[[float], None],
+    model_dir: str, file: LockFile, holder: Holder, sleep: Callable[[float], None]
 ) -> None:
     """Returns once the training that the file names is known to have died or ended."""
-    before = file.read()
-    if before is None:
+    content = file.content()
+    if not content:
         return
-    if before.host == holder.host:
+    before = parsed_holder(content)
+    if before is not None and before.host == holder.host:
         if before.process != holder.process and is_running(before.process):
-            raise _in_use(model_dir, before)
+            raise in_use(model_dir, before)
         return
     logging.info(
-        "%s was locked by process %s on %s: waiting up to %d s for a sign of life from it.",
+        "%s was locked by %s: waiting up to %d s for a sign of life from it.",
         model_dir,
-        before.process,
-        before.host,
+        before or "an unknown process",  # the file is cut short while it is being written
         _PATIENCE_SECS,
     )
     for _ in range(int(_PATIENCE_SECS)):
         sleep(1.0)
-        now = file.read()
-        if now is None:
+        now = file.content()
+        if now == b"":
             return  # the training has ended
-        if now != before:
-            raise _in_use(model_dir, now)
+        if now is not None and now != content:
+            raise in_use(model_dir, parsed_holder(now))
 
 
 @contextlib.contextmanager
-def _signs_of_life(file: _LockedFile | _UnlockedFile, holder: _Holder) -> Iterator[None]:
-    """Rewrites the file every few seconds from a thread, if heartbeats are needed."""
+def _signs_of_life(training: _Training, file: LockFile) -> Iterator[None]:
+    """Where heartbeats are needed, writes them from a thread, which also looks at the folder."""
     if not file.needs_signs_of_life:
         yield
         return
     ended = threading.Event()
 
     def beat() -> None:
-        count = 0
-        while not ended.wait(_BEAT_SECS):
-            count += 1
+        count, beat_at = 0, time.monotonic() + _BEAT_SECS
+        while not ended.wait(min(file.check_secs, _BEAT_SECS)):
             try:
-                file.write(dataclasses.replace(holder, beat=count))
+                training.look()
+                if training.has_lost:
+                    return  # the file may be another training's
+                if time.monotonic() >= beat_at:
+                    count, beat_at = count + 1, time.monotonic() + _BEAT_SECS
+                    file.write(dataclasses.replace(training.holder, beat=count))
             except (OSError, tf.errors.OpError) as error:
                 logging.warning("The lock of the model_dir could not be renewed: %s", error)
 
@@ -236,46 +269,3 @@ def _signs_of_life(file: _LockedFile | _UnlockedFile, holder: _Holder) -> Iterat
     finally:
         ended.set()
         thread.join()
-
-
-def _in_use(model_dir: str, holder: _Holder | None) -> ModelDirInUseError:
-    who, since = "another process", ""
-    if holder:
-        who = f"process {holder.process} on {holder.host}"
-        since = f", for {_age(time.time() - holder.started)}"
-    return ModelDirInUseError(
-        f"model_dir {model_dir!r} is being trained into by {who}{since}. Two trainings would "
-        "overwrite each other's checkpoints. Stop that one, wait for its end, or use another "
-        "model_dir."
-    )
-
-
-def _age(seconds: float) -> str:
-    for unit, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * unit:
-            return f"{seconds / unit:.0f} {name}"
-    return f"{max(seconds, 0):.0f} seconds"
-
-
-def _is_shared_disk(path: str) -> bool:
-    """Returns whether other machines may see the file and their locks may be invisible here."""
-    folder = os.path.realpath(os.path.dirname(path))
-    best, kind = "", ""
-    with contextlib.suppress(OSError), open("/proc/self/mounts", encoding="utf-8") as mounts:
-        for line in mounts:
-            _, place, file_system, *_ = line.split(" ")
-            is_above = place in ("/", folder) or folder.startswith(place + "/")
-            if is_above and len(place) >= len(best):
-                best, kind = place, file_system
-    return kind.startswith(_SHARED_DISKS)
-
-
-def _text(holder: _Holder) -> str:
-    return json.dumps(dataclasses.asdict(holder))
-
-
-def _parsed(text: bytes) -> _Holder | None:
-    try:
-        return _Holder(**json.loads(text))
-    except (ValueError, TypeError):  # partly written, or from another release
-        return None

@@ -17,6 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.checkpoint.background_writer import BackgroundWriter
+from estimator_bridge.checkpoint.lock import check_model_dir
 from estimator_bridge.checkpoint.publishing import publish
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.own_files import (
@@ -98,10 +99,16 @@ class CheckpointingSession(LiftedSession):
         Args:
           prefix: the checkpoint's prefix.
           write: writes the checkpoint under a given prefix; returns the result for the saver.
+
+        Raises:
+          ModelDirLostError: the folder has been removed, renamed or replaced.
         """
+        check_model_dir(prefix)  # TensorFlow would make the folder anew
         started = time.monotonic()
         try:
-            return self._save(prefix, write)
+            result = self._save(prefix, write)
+            check_model_dir(prefix)  # before the saver names the checkpoint in `checkpoint`
+            return result
         finally:
             self.slowest_save_secs = max(self.slowest_save_secs, time.monotonic() - started)
 

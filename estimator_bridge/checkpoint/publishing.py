@@ -13,14 +13,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import names_in
+from estimator_bridge.any_files import is_plain_name, names_in
 from estimator_bridge.checkpoint.integrity import data_files
 from estimator_bridge.own_files import (
     Identity,
     abandoned_in,
     identity_of,
     is_own_folder,
-    is_plain_name,
     move_over,
     open_to_write,
     parse_note,

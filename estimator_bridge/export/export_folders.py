@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint import check_model_dir
 from estimator_bridge.own_files import (
     is_running,
     log_once,
@@ -22,13 +23,15 @@ from estimator_bridge.own_files import (
     this_machine,
 )
 
-__all__ = ["Version", "new_version", "remove_abandoned"]
+__all__ = ["Version", "new_version", "number_of", "remove_abandoned"]
 
 # The creation time, the machine, the process and the token. The start is that of the original.
 _TEMPORARY = re.compile(r"temp-(\d{10})-([0-9a-f]{8})-(\d+)-[0-9a-f]{32}")
 _LIKE_TEMPORARY = re.compile(r"temp-\d{10}(-.+)?")
 _LONG_AGO_SECS = 24 * 3600
-_AHEAD_SECS = 3600  # names may be this far ahead of the clock after many exports in one second
+# The numbers of exports have ten digits. A clock that was never set may be before or after these;
+# later exports have larger numbers, and what is beyond the end is a user's own.
+_FIRST, _LAST_CLOCK, _END = 10**9, 5 * 10**9, 9 * 10**9
 
 
 class Version:
@@ -58,7 +61,8 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
     Yields:
       The version.
     """
-    timestamp = int(time.time() if now is None else now)
+    check_model_dir(export_dir_base)
+    timestamp = _in_range(time.time() if now is None else now)
     is_new = not tf.io.gfile.exists(export_dir_base)
     # Unique across processes: a file system does not record which process made a folder.
     token = new_token()
@@ -71,6 +75,7 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
         tf.io.gfile.makedirs(version.temporary)
         yield version
         record_folder(version.temporary)
+        check_model_dir(export_dir_base)
         first = _after_others(export_dir_base, timestamp)
         version.final = _publish(version.temporary, export_dir_base, first)
     except BaseException:
@@ -113,19 +118,32 @@ def remove_abandoned(base: str, now: float | None = None) -> None:
     )
 
 
-def _after_others(base: str, timestamp: int) -> int:
-    """Returns the first free second, from now on, after all existing versions.
+def number_of(name: str) -> int | None:
+    """Returns the number of an export's folder; None if the name is not one of an export.
 
-    Exports within one second use the following seconds as names. A later export must not get a
-    smaller number: the largest is served, and exporters delete the smallest.
+    A user may have folders with names such as 1, 20240101 or 99999999999.
+
+    Args:
+      name: the name of a folder among exports.
+    """
+    number = int(name) if len(name) == 10 and name.isascii() and name.isdigit() else 0
+    return number if _FIRST <= number < _END else None
+
+
+def _in_range(timestamp: float) -> int:
+    """Returns the time as a number of an export."""
+    return min(max(int(timestamp), _FIRST), _LAST_CLOCK)
+
+
+def _after_others(base: str, timestamp: int) -> int:
+    """Returns the first free number, from now on, after all existing versions.
+
+    A later export must not get a smaller number, whatever the clock says: TensorFlow Serving serves
+    the largest, and exporters delete the smallest.
     """
     names = [name.rstrip("/") for name in tf.io.gfile.listdir(base)]
-    ahead = [
-        int(name)
-        for name in names
-        if name.isdigit() and timestamp <= int(name) < timestamp + _AHEAD_SECS
-    ]
-    return max(ahead, default=timestamp - 1) + 1
+    numbers = [number for name in names if (number := number_of(name)) is not None]
+    return max([timestamp, *(number + 1 for number in numbers)])
 
 
 def _publish(temporary: str, base: str, timestamp: int) -> str:

@@ -59,7 +59,7 @@ def install() -> None:
     from estimator_bridge.duplicate_log_lines import drop_duplicate_lines
     from estimator_bridge.legacy.tpu_cluster_resolver import TPUClusterResolver
     from estimator_bridge.runtime.tpu_api import make_tpu_api_know_cores
-    from estimator_bridge.tensorflow_private import restore_variable_v1
+    from estimator_bridge.tensorflow_private import restore_variable_v1, use_steady_timers
 
     for name, namespace in tensorflow_namespaces():
         namespace.estimator = v1 if name.endswith("v1") else v2  # type: ignore[attr-defined]
@@ -72,6 +72,7 @@ def install() -> None:
             redirect_tpu_functions(namespace)
     make_tpu_api_know_cores()
     drop_duplicate_lines()
+    use_steady_timers()
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}
     for place, estimator in places.items():
         sys.modules[f"{place}.estimator"] = estimator

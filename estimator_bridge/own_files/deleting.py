@@ -24,7 +24,6 @@ __all__ = [
     "identity_of",
     "is_link",
     "is_own_folder",
-    "is_plain_name",
     "lies_at",
     "make_own_folder",
     "move_new",
@@ -32,6 +31,7 @@ __all__ = [
     "new_token",
     "remove_empty_folder",
     "remove_file",
+    "remove_open_file",
     "remove_own_folder",
     "set_aside",
     "temporary_beside",
@@ -51,13 +51,6 @@ _MARKER_TEXT = (
 def new_token() -> str:
     """Returns a text that no other name has."""
     return uuid.uuid4().hex
-
-
-def is_plain_name(name: object) -> bool:
-    """Returns whether a value is the name of a file in a folder, and not a path out of it."""
-    if not isinstance(name, str) or name in ("", ".", ".."):
-        return False
-    return not any(character in name for character in ("/", "\\", "\0"))
 
 
 def lies_at(path: str) -> bool:
@@ -107,6 +100,27 @@ def remove_file(path: str, identity: Identity | None = None) -> bool:
         os.unlink(path)
     except FileNotFoundError:  # another process was faster
         return False
+    return True
+
+
+def remove_open_file(name: str, folder_descriptor: int, descriptor: int) -> bool:
+    """Removes a file of this machine that the caller holds open, wherever its folder is now.
+
+    Args:
+      name: the file's name in the folder; another file that has the name by now stays.
+      folder_descriptor: the open folder.
+      descriptor: the open file.
+
+    Returns:
+      Whether it was there and was removed.
+
+    Raises:
+      OSError: it cannot be removed.
+    """
+    there = os.stat(name, dir_fd=folder_descriptor, follow_symlinks=False)
+    if not os.path.samestat(there, os.fstat(descriptor)):
+        return False
+    os.unlink(name, dir_fd=folder_descriptor)
     return True
 
 

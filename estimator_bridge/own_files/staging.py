@@ -173,10 +173,16 @@ def replace_file(path: str, content: bytes) -> None:
       OSError: it cannot be written. On an object store, a tf.errors.OpError.
     """
     folder, name = os.path.split(path)
-    with staged(folder, name) as temporary:
-        with open_to_write(temporary) as file:
-            file.write(content)
-        move_over(temporary, path)
+    try:
+        with staged(folder, name) as temporary:
+            with open_to_write(temporary) as file:
+                file.write(content)
+            move_over(temporary, path)
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        # A refused write names no file.
+        raise type(error)(error.errno, error.strerror, path) from error
 
 
 def replace_text(path: str, text: str) -> None:

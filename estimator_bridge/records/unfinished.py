@@ -7,7 +7,8 @@ import json
 import os
 from typing import Any
 
-from estimator_bridge.own_files import is_plain_name, read_note
+from estimator_bridge.any_files import is_plain_name
+from estimator_bridge.own_files import read_note
 from estimator_bridge.records.manifest import Shard
 
 __all__ = ["UNFINISHED", "Unfinished", "read_unfinished"]

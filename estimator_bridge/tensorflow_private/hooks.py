@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +16,7 @@ __all__ = [
     "checkpoint_path",
     "count_logged_calls",
     "final_step",
+    "forget_event_writers",
     "has_saver_attributes",
     "has_waited",
     "listeners_of",
@@ -126,3 +128,20 @@ def write_graph_def(hook: tf.compat.v1.train.CheckpointSaverHook, wanted: bool) 
 def open_event_writers() -> Iterable[Any]:
     """The writers in FileWriterCache, which has no public list."""
     return list(tf.compat.v1.summary.FileWriterCache._cache.values())
+
+
+def forget_event_writers(folder: str) -> None:
+    """Removes the writers of a folder and the folders in it from FileWriterCache, and closes them.
+
+    Their files are no longer in the folder, and the cache would return them as if they were.
+
+    Args:
+      folder: the folder, as it was given to the cache.
+    """
+    cache = tf.compat.v1.summary.FileWriterCache
+    with cache._lock:
+        names = [name for name in cache._cache if f"{name}/".startswith(f"{folder}/")]
+        writers = [cache._cache.pop(name) for name in names]
+    for writer in writers:
+        with contextlib.suppress(Exception):  # its thread has ended, as its file is gone
+            writer.close()

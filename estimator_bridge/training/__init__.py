@@ -15,6 +15,7 @@ from estimator_bridge.training.input_position import CheckpointInputPipelineHook
 from estimator_bridge.training.monitoring import Monitor, write_report
 from estimator_bridge.training.profile_steps import ProfileSteps
 from estimator_bridge.training.progress_reports import MachineUse, ProgressHook, StepReport
+from estimator_bridge.training.rescue_checkpoint import RescueCheckpoint
 from estimator_bridge.training.watchdog import Watchdog
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Monitor",
     "ProfileSteps",
     "ProgressHook",
+    "RescueCheckpoint",
     "StepReport",
     "TrainSpec",
     "Watchdog",

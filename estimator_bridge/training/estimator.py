@@ -36,6 +36,7 @@ from estimator_bridge.model import (
     parse_warm_start,
 )
 from estimator_bridge.runtime import connect_workers, default_strategy, workers_of
+from estimator_bridge.tensorflow_private import use_steady_timers
 from estimator_bridge.training.arguments import (
     check_hooks,
     check_listeners,
@@ -104,6 +105,7 @@ class Estimator(ExportMethods, OriginalMethods):
         type(self)._assert_members_are_not_overridden(self)
         check_uncalled(self)
         drop_duplicate_lines()
+        use_steady_timers()
         apply_session_config(getattr(config, "session_config", None))
         self._config = config_with_folder(config, model_dir)
         self._model_dir: str = self._config.model_dir

@@ -52,7 +52,7 @@ def evaluate_program(
         last = [StopAfterHook(steps)] if are_called(own_hooks) and steps is not None else []
         all_hooks = [*hooks, *last, *own_hooks]
         source = program.read_input()
-        started = time.time()
+        started = time.monotonic()
         logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
         evaluated = open_session(
             program.session, program.scaffold, all_hooks, checkpoint_path, other_than=other_than
@@ -63,7 +63,7 @@ def evaluate_program(
         results = session.run(program.results)
         for hook in all_hooks:
             hook.end(session)
-        logging.info("Inference Time : %0.5fs", time.time() - started)
+        logging.info("Inference Time : %0.5fs", time.monotonic() - started)
         logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
         write_results(output_dir, results, evaluated)
     return results

@@ -10,6 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint import check_own_training
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import LoopResult, StepLoop
 from estimator_bridge.training.global_step_view import GlobalStepView
@@ -147,6 +148,7 @@ class HookedLoop:
         self._sync.settle()
         self._limits.observe(result.steps, time.perf_counter() - started)
         moved()
+        check_own_training()
         self._schedule.skip_all(called, result.steps, step)
         if result.fetched is not None and result.steps == steps:
             reached = lambda: _reached(result, step, limit)  # noqa: E731 - few steps are logged

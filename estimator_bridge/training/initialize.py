@@ -20,6 +20,7 @@ from estimator_bridge.checkpoint import (
 )
 from estimator_bridge.graph import LiftedSession, graph_classes
 from estimator_bridge.own_files import identity_of
+from estimator_bridge.tensorflow_private import steady_time
 from estimator_bridge.training.readiness import finalize_scaffold, not_ready
 
 __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_local_init"]
@@ -165,13 +166,14 @@ def _recover_last_checkpoints(saver: Any, path: str) -> None:
     So they must be files in this folder. `checkpoint` may also name others: in a copy of another
     model_dir, or through links.
     """
-    folder = os.path.dirname(path)
+    folder, now = os.path.dirname(path), steady_time()
     older = []
     for listed in checkpoints_in(folder):
         prefix = os.path.join(folder, os.path.basename(listed))
         for file in (prefix + ".index", prefix):  # a checkpoint of the old format is one file
             if identity_of(file):
-                older.append((prefix, tf.io.gfile.stat(file).mtime_nsec / 1e9))
+                # A file of the future would be kept, as one from after so many hours.
+                older.append((prefix, min(tf.io.gfile.stat(file).mtime_nsec / 1e9, now)))
                 break
     saver.set_last_checkpoints_with_time(older)
 

@@ -151,6 +151,17 @@ class CheckpointInputPipelineHook(_SessionRunHook):
             self._positions.save(self._iterator, step)
             self._last = step
 
+    def save_beside(self, model: str, step: int) -> None:
+        """Saves the position beside a checkpoint in another folder.
+
+        Args:
+          model: the start of the checkpoint's name, such as "folder/model.ckpt".
+          step: the global step.
+        """
+        if self._iterator is not None:
+            folder = os.path.dirname(model)
+            Positions(folder, self._name, model).save(self._iterator, step)
+
     def take(self, step: int) -> Callable[[], None]:
         """Takes the position of a step, and returns what writes it."""
         if self._iterator is None:  # see `save`

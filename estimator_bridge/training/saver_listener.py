@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.checkpoint import note_deletion, remove_deletion_note
+from estimator_bridge.checkpoint import check_model_dir, note_deletion, remove_deletion_note
 from estimator_bridge.tensorflow_private import (
     checkpoint_folder,
     checkpoint_path,
@@ -39,6 +39,7 @@ class _SaverListener(RunListener):
     def before_save(self, session: Any, global_step_value: int) -> None:
         """Prepares a checkpoint."""
         del session
+        check_model_dir(checkpoint_folder(self._hook))
         self._flush()
         path = f"{checkpoint_path(self._hook)}-{global_step_value}"
         note_deletion(checkpoint_folder(self._hook), saver_of(self._hook), path)

@@ -32,6 +32,7 @@ from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.monitoring import monitored
 from estimator_bridge.training.own_hooks import ObservingHook
 from estimator_bridge.training.program import Program
+from estimator_bridge.training.rescue_checkpoint import LostFolder
 from estimator_bridge.training.saver_listener import release_savers, watch_savers
 from estimator_bridge.training.termination import Stage, Termination
 from estimator_bridge.training.worker_sync import SingleWorkerSync, worker_sync_of
@@ -97,16 +98,23 @@ def train_program(
                 hook.limit = limit
         iterator = source.iterator
         give_hooks_the_input(program, all_hooks, iterator)
-        termination.stage = Stage.STEPS
-        with monitored(program, model_dir, hooks) as make_loop:
-            loss = _run(program, make_loop, all_hooks, iterator, start, limit, sync, termination)
-        termination.stage = Stage.LAST_CHECKPOINT
-        if loss is None and (limit is None or start < limit):
-            logging.warning(
-                "Training with estimator made no steps. Perhaps input is empty or misspecified."
-            )
-        for hook in all_hooks:
-            hook.end(session)
+        lost_folder = LostFolder(program, model_dir, all_hooks)
+        try:
+            termination.stage = Stage.STEPS
+            with monitored(program, model_dir, hooks) as make_loop:
+                loss = _run(
+                    program, make_loop, all_hooks, iterator, start, limit, sync, termination
+                )
+            termination.stage = Stage.LAST_CHECKPOINT
+            if loss is None and (limit is None or start < limit):
+                logging.warning(
+                    "Training with estimator made no steps. Perhaps input is empty or misspecified."
+                )
+            for hook in all_hooks:
+                hook.end(session)
+        except Exception as error:
+            lost_folder.explain(error)
+            raise
         release_savers(all_hooks)
         termination.requested = sync.end(termination.requested)
         kind = program.spec.loss.dtype.as_numpy_dtype

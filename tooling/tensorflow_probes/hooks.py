@@ -59,9 +59,23 @@ def _saver_hook() -> None:
         private.write_graph_def(hook, wanted=False)
 
 
-@probe("open_event_writers")
+@probe("steady_time", "timed_modules", "use_steady_timers")
+def _timers() -> None:
+    for module in private.timed_modules:
+        check("time" in vars(module), f"{module.__name__} does not use the module time")
+    private.use_steady_timers()
+    timer = _train.SecondOrStepTimer(every_secs=1)
+    before = private.steady_time()
+    timer.update_last_triggered_step(1)
+    after = private.steady_time()
+    check(before <= timer._last_triggered_time <= after, "SecondOrStepTimer has another clock")
+
+
+@probe("open_event_writers", "forget_event_writers")
 def _writers() -> None:
     with new_graph(), tempfile.TemporaryDirectory() as folder:
         writer = v1.summary.FileWriterCache.get(folder)
         check(writer in private.open_event_writers(), "a writer of the cache is not listed")
+        private.forget_event_writers(folder)
+        check(writer not in private.open_event_writers(), "a writer stays in the cache")
         v1.summary.FileWriterCache.clear()

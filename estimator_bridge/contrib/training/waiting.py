@@ -30,12 +30,12 @@ def wait_for_new_checkpoint(
       The path of the latest checkpoint; None after the timeout.
     """
     logging.info("Waiting for new checkpoint at %s", checkpoint_dir)
-    end = None if timeout is None else time.time() + timeout
+    end = None if timeout is None else time.monotonic() + timeout
     while True:
         latest = tf.train.latest_checkpoint(checkpoint_dir)
         if latest is not None and latest != last_checkpoint:
             logging.info("Found new checkpoint at %s", latest)
             return latest
-        if end is not None and time.time() + seconds_to_sleep > end:
+        if end is not None and time.monotonic() + seconds_to_sleep > end:
             return None
         time.sleep(seconds_to_sleep)

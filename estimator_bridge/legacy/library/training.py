@@ -99,12 +99,12 @@ class StopAtSecsHook(_SessionRunHook):
 
     def begin(self) -> None:
         """Called before the session is made."""
-        self._started = time.time()
+        self._started = time.monotonic()
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Called after each step."""
         del run_values
-        if time.time() - self._started >= self._stop_after_secs:
+        if time.monotonic() - self._started >= self._stop_after_secs:
             run_context.request_stop()
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.export.export_folders import number_of
 from estimator_bridge.own_files import is_recorded_folder, log_once, remove_recorded_folder
 
 __all__ = ["check_exports_to_keep", "delete_old_exports", "exports_in"]
-
-# The time of the export in seconds. Other folders, as users' own, are left alone.
-_TIMESTAMP = re.compile(r"\d{10}")
 
 
 def check_exports_to_keep(count: int | None) -> int | None:
@@ -34,13 +31,17 @@ def check_exports_to_keep(count: int | None) -> int | None:
 
 
 def exports_in(folder: str | os.PathLike[str]) -> list[str]:
-    """The exports in a folder, the oldest first; [] where there is no folder."""
+    """The exports in a folder, the oldest first; [] where there is no folder.
+
+    Each has a larger number than those before it, so the order does not depend on the clock. Other
+    folders, as users' own, are left alone.
+    """
     folder = os.fspath(folder)
     if not tf.io.gfile.isdir(folder):
         return []
     # Some file systems list folders with a slash at the end.
     names = [name.rstrip("/") for name in tf.io.gfile.listdir(folder)]
-    return [os.path.join(folder, name) for name in sorted(names) if _TIMESTAMP.fullmatch(name)]
+    return [os.path.join(folder, name) for name in sorted(names) if number_of(name)]
 
 
 def delete_old_exports(folder: str | os.PathLike[str], keep: int | None) -> None:

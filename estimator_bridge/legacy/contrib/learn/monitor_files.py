@@ -168,7 +168,7 @@ class CheckpointSaver(BaseMonitor):
     def _is_due(self, step: int, saved_step: int | None, saved_time: float) -> bool:
         if self._save_steps is not None:
             return step >= (saved_step or 0) + self._save_steps
-        return time.time() >= saved_time + (self._save_secs or 0)
+        return time.monotonic() >= saved_time + (self._save_secs or 0)
 
     def end(self, session: Any = None) -> None:
         """Saves the last step."""
@@ -179,7 +179,7 @@ class CheckpointSaver(BaseMonitor):
         if step is None or (self._saved is not None and step == self._saved[0]):
             return
         tf_logging.info("Saving checkpoints for %d into %s.", step, self._path)
-        self._saved = step, time.time()
+        self._saved = step, time.monotonic()
         saver = self._saver or self._scaffold.saver
         saver.save(session, self._path, global_step=step)
         log = tf.compat.v1.SessionLog(

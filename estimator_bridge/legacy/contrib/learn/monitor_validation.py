@@ -105,7 +105,7 @@ class ValidationMonitor(EveryN):
         return self._rounds is not None and self._is_stop(step, found, self._rounds)
 
     def _has_new_checkpoint(self) -> bool:
-        now, before = time.time(), self._checked_time
+        now, before = time.monotonic(), self._checked_time
         if self._interval is not None and before is not None and now - before <= self._interval:
             return False
         self._checked_time = now

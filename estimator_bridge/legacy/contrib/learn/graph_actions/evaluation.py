@@ -121,7 +121,7 @@ class _Evaluation:
         """Runs the steps; the input's end is an error."""
         while max_steps is None or self._step < max_steps:
             self._step += 1
-            start = time.time()
+            start = time.monotonic()
             self._feed = self._feed_fn() if self._feed_fn else None
             if self._update_op is None:
                 self._read()
@@ -132,7 +132,7 @@ class _Evaluation:
                 logging.info(
                     "Results after %d steps (%.3f sec/batch): %s.",
                     self._step,
-                    time.time() - start,
+                    time.monotonic() - start,
                     _shown(self.results),
                 )
 

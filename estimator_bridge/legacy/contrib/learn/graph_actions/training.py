@@ -195,7 +195,7 @@ class _Loop:
         step = logged = self._session.run(self._step_tensor)
         logging.info("Training steps [%d,%s)", step, "inf" if end is None else end)
         while not self._supervisor.ShouldStop() and (end is None or step < end):
-            start = time.time()
+            start = time.monotonic()
             outputs, stops = self._step(step + 1, feed_fn() if feed_fn else None)
             self._loss = outputs[self._tensors[1].name]
             self._check_loss()
@@ -214,7 +214,7 @@ class _Loop:
                     "training step %d, loss = %.5f (%.3f sec/batch).",
                     step,
                     self._loss,
-                    time.time() - start,
+                    time.monotonic() - start,
                 )
 
     def _step(self, step: int, feed: Any) -> tuple[dict[Any, Any], bool]:
