@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from estimator_bridge.compatibility import check_versions, is_the_command
 from estimator_bridge.gc_tuning import freeze_gc_during_tensorflow_import
+from estimator_bridge.lazy_namespace import make_lazy
 from estimator_bridge.legacy_keras import use_legacy_keras
 from estimator_bridge.missing_names import missing_getattr
 from estimator_bridge.public_names import OWN_PLACES
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
 
 __all__ = [*sorted(OWN_PLACES)]  # noqa: PLE0604 - names are strings
 
+make_lazy(__name__)
 _fail = missing_getattr(__name__)
 
 # Type checkers see only the names above.

@@ -13,6 +13,7 @@ from typing import Any
 
 from estimator_bridge.contrib.names import NAMES
 from estimator_bridge.contrib.unsupported import UNSUPPORTED
+from estimator_bridge.lazy_namespace import loaded_names, make_lazy
 from estimator_bridge.missing_names import missing_getattr
 
 __all__ = ["NAMESPACES", "Namespace", "read_tables"]
@@ -48,6 +49,7 @@ class Namespace:
 
     def opened(self) -> Opened:
         """Returns the ``__all__``, ``__getattr__`` and ``__dir__`` of the namespace's file."""
+        make_lazy(self.module)
         fail = missing_getattr(self.module, self.unsupported, f"tf.contrib.{self.name}")
 
         def __getattr__(name: str) -> Any:
@@ -63,13 +65,14 @@ class Namespace:
         """Returns the object of one of the names."""
         place, _, path = self.places[name].partition(":")
         module = importlib.import_module(place)
-        if place == self.module and path not in vars(module):  # a submodule, not a name of the file
+        # It may be a submodule, not a name of the file.
+        if place == self.module and path not in loaded_names(module):
             return importlib.import_module(f"{place}.{path}")
         return operator.attrgetter(path)(module)
 
     def _has_file(self, name: str) -> bool:
         """Returns whether the namespace has a module of that name, as layers.initializers."""
-        folders = vars(sys.modules[self.module]).get("__path__", [])
+        folders = loaded_names(sys.modules[self.module]).get("__path__", [])
         return PathFinder.find_spec(f"{self.module}.{name}", folders) is not None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 
 from estimator_bridge.legacy.lazy_module import LazyModule
@@ -31,10 +31,18 @@ def api_module_v2() -> ModuleType:
     return _face("v2", "tf.estimator", V2_PLACES, {**_BOOSTED_TREES, **missing})
 
 
+class _Face(LazyModule):
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Callable[..., ModuleType], tuple[str, ...]]:
+        """Pickles the module so that a process which has not made it makes it."""
+        return (api_module_v1 if self.__name__.endswith("v1") else api_module_v2), ()
+
+
 def _face(
     version: str, shown: str, places: Mapping[str, str], missing: Mapping[str, str]
 ) -> ModuleType:
     name = f"estimator_bridge.legacy.{version}"
     if name not in sys.modules:
-        sys.modules[name] = LazyModule(name, dict(sorted(places.items())), missing, shown)
+        sys.modules[name] = _Face(name, dict(sorted(places.items())), missing, shown)
     return sys.modules[name]

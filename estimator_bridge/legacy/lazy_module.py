@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Collection, Mapping
-from types import ModuleType
 from typing import Any
 
+from estimator_bridge.lazy_namespace import LazyNamespace, loaded_names
 from estimator_bridge.missing_names import missing_getattr
 
 __all__ = ["LazyModule"]
 
 
-class LazyModule(ModuleType):
+class LazyModule(LazyNamespace):
     """A module that stands in for one of the original's.
 
     Args:
@@ -22,6 +22,8 @@ class LazyModule(ModuleType):
       shown: the name that messages use; by default its full name.
       submodules: the modules below it, which are its attributes too.
     """
+
+    __slots__ = ("_fail", "_submodules", "_targets")
 
     def __init__(
         self,
@@ -48,7 +50,8 @@ class LazyModule(ModuleType):
         return found
 
     def __dir__(self) -> list[str]:
-        return sorted(self.__all__)
+        loaded = {name for name in loaded_names(self) if not name.startswith("__")}
+        return sorted({*self._targets, *self._submodules, *loaded})
 
 
 def _load(path: str) -> Any:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from estimator_bridge.contrib.namespace_advice import Namespaces
+from estimator_bridge.lazy_namespace import make_lazy
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES as _ALL
 from estimator_bridge.missing_names import missing_getattr
 
@@ -23,6 +24,7 @@ __all__ = ["NAMESPACES"]
 
 NAMESPACES = frozenset(name for name in _ALL if "." not in name)
 
+make_lazy(__name__)
 _fail = missing_getattr(__name__, Namespaces(), "tf.contrib")
 
 

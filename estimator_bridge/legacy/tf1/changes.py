@@ -11,7 +11,7 @@ from typing import Any
 from estimator_bridge.legacy.api_modules import api_module_v1
 from estimator_bridge.legacy.tf1.module_proxy import Changes, ModuleProxy
 
-__all__ = ["MISSING", "VERSION", "tensorflow_1"]
+__all__ = ["MISSING", "VERSION", "namespace_of_tf1", "tensorflow_1"]
 
 # Programs compare it with "1.11" and "2". TF1's last release satisfies all such checks.
 VERSION = "1.15.5"
@@ -96,11 +96,19 @@ def tensorflow_1() -> ModuleProxy:
     import tensorflow.compat.v1
 
     real = sys.modules["tensorflow.compat.v1"]
-    proxy = ModuleProxy("tensorflow", real, Changes(_OWN, MISSING, _wraps))
+    proxy = ModuleProxy("tensorflow", real, Changes(_OWN, MISSING, _wraps, namespace_of_tf1))
     import tensorflow as tf
 
     proxy.__file__, proxy.__path__ = tf.__file__, tf.__path__
     return proxy
+
+
+def namespace_of_tf1(name: str) -> ModuleType:
+    """Returns TF1's tf or one of its namespaces, by its full name: "tensorflow.train"."""
+    namespace: Any = tensorflow_1()
+    for part in name.split(".")[1:]:
+        namespace = getattr(namespace, part)
+    return namespace
 
 
 def _wraps(name: str, module: ModuleType) -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 
 from estimator_bridge.contrib.namespace_advice import Namespaces
 from estimator_bridge.errors import MissingImportError, MissingNameError
+from estimator_bridge.lazy_namespace import LazyNamespace, loaded_names
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
 from estimator_bridge.missing_names import missing_getattr
@@ -42,12 +43,14 @@ def find_contrib() -> None:
         )
 
 
-class _Contrib(ModuleType):
+class _Contrib(LazyNamespace):
     """tf.contrib, one of its namespaces, or a module that represents one of their files.
 
     Args:
       name: its full name, below tensorflow.contrib.
     """
+
+    __slots__ = ("_below",)
 
     def __init__(self, name: str):
         super().__init__(name, "Stands in for a module of tf.contrib.")
@@ -56,7 +59,7 @@ class _Contrib(ModuleType):
 
     @property
     def __all__(self) -> list[str]:
-        return list(self._shown().__all__) if self._below else self.__dir__()
+        return list(self._shown().__all__) if self._below else sorted(dir(self._shown()))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -78,7 +81,7 @@ class _Contrib(ModuleType):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return dir(self._shown())
+        return sorted({*self.__all__, *_modules_below(self._below), *loaded_names(self)})
 
     def _shown(self) -> ModuleType:
         if not self._below:
@@ -126,13 +129,21 @@ class _Contrib(ModuleType):
             yield file if isinstance(file, ModuleType) else package
         elif len(parts) > 1:
             own = f"{namespace.__name__}.{parts[-1]}"
-            if PathFinder.find_spec(own, vars(namespace).get("__path__", [])):
+            if PathFinder.find_spec(own, loaded_names(namespace).get("__path__", [])):
                 yield importlib.import_module(own)
             else:  # it may belong to another package, such as tf_slim
                 file = getattr(namespace, parts[-1], None)
                 if isinstance(file, ModuleType):
                     yield file
         yield namespace
+
+
+def _modules_below(path: str) -> Iterator[str]:
+    """Yields the names of the old files and folders directly below one."""
+    for module in (*DEEP_PACKAGES, *(DEEP_MODULES - _FUNCTIONS)):
+        folder, _, name = module.rpartition(".")
+        if path and folder == path:
+            yield name
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

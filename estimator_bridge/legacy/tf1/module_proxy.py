@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from estimator_bridge.errors import MissingNameError
+from estimator_bridge.lazy_namespace import LazyNamespace, loaded_names
 
 __all__ = ["Changes", "ModuleProxy"]
 
@@ -20,6 +21,7 @@ class Changes:
         ("package.module.name"), or a function that makes it.
       missing: the advice for names that no longer exist, by full name.
       wraps: whether a module inside a proxy is also presented by a proxy.
+      by_name: returns a proxy by its full name, where it is unpickled.
     """
 
     def __init__(
@@ -27,8 +29,10 @@ class Changes:
         own: Mapping[str, str | Callable[[], Any]],
         missing: Mapping[str, str],
         wraps: Callable[[str, ModuleType], bool],
+        by_name: Callable[[str], ModuleType],
     ):
-        self.own, self.missing, self.wraps = own, missing, wraps
+        self.own, self.missing = own, missing
+        self.wraps, self.by_name = wraps, by_name
         self._names: dict[str, list[str]] = {}
         for full_name in own:
             namespace, _, name = full_name.rpartition(".")
@@ -39,7 +43,7 @@ class Changes:
         return self._names.get(namespace, [])
 
 
-class ModuleProxy(ModuleType):
+class ModuleProxy(LazyNamespace):
     """Presents a module. Attributes that a program sets on the proxy do not reach the module.
 
     Args:
@@ -47,6 +51,8 @@ class ModuleProxy(ModuleType):
       real: the module to present.
       changes: the differences in it and in the modules inside.
     """
+
+    __slots__ = ("_changes", "_real")
 
     def __init__(self, name: str, real: ModuleType, changes: Changes):
         super().__init__(name, real.__doc__)
@@ -81,9 +87,13 @@ class ModuleProxy(ModuleType):
             return ModuleProxy(full_name, value, self._changes)
         return value
 
+    def __reduce__(self) -> tuple[Callable[..., ModuleType], tuple[str, ...]]:
+        """Pickles the proxy: by its name, Python would find the real module."""
+        return self._changes.by_name, (self.__name__,)
+
     def __dir__(self) -> list[str]:
         own = self._changes.names(self.__name__)
-        return sorted({*dir(self._real), *own, *self.__dict__} - {"_real", "_changes"})
+        return sorted({*dir(self._real), *own, *loaded_names(self)})
 
 
 def _load(place: str) -> Any:
