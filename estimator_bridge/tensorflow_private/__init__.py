@@ -59,6 +59,7 @@ from estimator_bridge.tensorflow_private.datasets import (
     end_iterator,
     iterator_resource,
     iterator_state,
+    watch_ends,
 )
 from estimator_bridge.tensorflow_private.eager import (
     bound_wait_for_workers,
@@ -380,6 +381,7 @@ __all__ = [
     "variable_scope_counts",
     "variables_are_written",
     "was_initialized",
+    "watch_ends",
     "watched_loss",
     "without_jit",
     "wrap_variable_creation",
