@@ -41,6 +41,11 @@ class BatchInput(abc.ABC):
     def may_end(self) -> bool:
         """Whether the input can end: a dataset, or a queue that threads fill."""
 
+    @property
+    @abc.abstractmethod
+    def is_self_contained(self) -> bool:
+        """Whether nobody can notice when it is drawn from: see ``self_contained``."""
+
     @abc.abstractmethod
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
         """Returns the batches, as an eager dataset.

@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.data import GraphInput, call_input_fn
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import default_strategy
-from estimator_bridge.tensorflow_private import eager_mode, end_iterator
+from estimator_bridge.tensorflow_private import eager_mode, end_iterator, watch_ends
 
 __all__ = ["is_dataset_fn", "numpy_batches"]
 
@@ -62,6 +62,7 @@ def _batches(dataset_fn: Any, again: bool) -> Iterator[Any]:
         session.run(tf.compat.v1.tables_initializer())
     dataset = given.dataset(session)
     while True:
+        watch_ends()
         with eager_mode():
             iterator = iter(dataset)
         try:

@@ -59,6 +59,7 @@ from estimator_bridge.tensorflow_private.datasets import (
     end_iterator,
     iterator_resource,
     iterator_state,
+    watch_ends,
 )
 from estimator_bridge.tensorflow_private.eager import (
     bound_wait_for_workers,
@@ -397,6 +398,7 @@ __all__ = [
     "variable_scope_counts",
     "variables_are_written",
     "was_initialized",
+    "watch_ends",
     "watched_loss",
     "whole_files_written_by",
     "without_jit",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import os
+import queue
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.compat.v1 import logging
 
 # The tensors that an element consists of, a sparse tensor as one, and an operation on an iterator.
 from tensorflow.python.data.util import structure
@@ -20,7 +23,12 @@ __all__ = [
     "end_iterator",
     "iterator_resource",
     "iterator_state",
+    "watch_ends",
 ]
+
+_ended: queue.SimpleQueue[Any] = queue.SimpleQueue()  # its put may be called by a collection
+_lock = threading.Lock()
+_ending_process: int | None = None
 
 _GONE = tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledError
 
@@ -74,13 +82,35 @@ def end_iterator(iterator: Any) -> None:
     An iterator's thread for tuning waits twice as long each time, up to a minute, and may miss the
     signal to end. Deleting the iterator waits for that thread, and Python's garbage collection
     deletes it at any point of the program: neither signals nor steps are handled meanwhile. So
-    another thread replaces the dataset by an empty one, and deletes it there.
+    another thread replaces the dataset by an empty one, and deletes it there: ``watch_ends``.
 
     Args:
       iterator: of an eager dataset, in this process or on another host.
     """
-    name = "estimator_bridge end of input"
-    threading.Thread(target=_empty, args=(iterator,), name=name, daemon=True).start()
+    _ended.put(iterator)
+
+
+def watch_ends() -> None:
+    """Starts the thread that ends iterators, if this process has none; call it to open an input.
+
+    It cannot be started when an iterator ends: that may be in Python's last garbage collection,
+    where no new thread runs, and whoever starts one waits for it forever.
+    """
+    global _ending_process  # noqa: PLW0603 - there is one thread a process
+    with _lock:
+        if _ending_process == os.getpid():  # a forked process has no threads of its parent
+            return
+        name = "estimator_bridge end of input"
+        threading.Thread(target=_end_all, name=name, daemon=True).start()
+        _ending_process = os.getpid()
+
+
+def _end_all() -> None:
+    while True:
+        try:
+            _empty(_ended.get())
+        except Exception as error:
+            logging.debug("While ending an input: %s", error)
 
 
 def _empty(iterator: Any) -> None:

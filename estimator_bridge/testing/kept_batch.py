@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession, trace_graph
-from estimator_bridge.tensorflow_private import eager_mode, end_iterator
+from estimator_bridge.tensorflow_private import eager_mode, end_iterator, watch_ends
 from estimator_bridge.tpu.execution import TPUExecution
 
 __all__ = ["KeptBatch"]
@@ -46,6 +46,7 @@ class KeptBatch:
             with tf.Graph().as_default(), eager_mode():
                 dataset = plan.input.dataset(session)
             session.queues.start(session, plan.input.needless_runners())
+            watch_ends()
             with eager_mode():
                 iterator = iter(dataset)
                 batch = next(iterator, None)

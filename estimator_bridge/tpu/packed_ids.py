@@ -118,6 +118,11 @@ class PackedIds(BatchInput):
         return self._part.is_eager
 
     @property
+    def is_self_contained(self) -> bool:
+        """Whether nobody can notice when it is drawn from."""
+        return self._part.is_self_contained
+
+    @property
     def may_end(self) -> bool:
         """Whether the input can end."""
         return self._part.may_end

@@ -41,6 +41,11 @@ class ShardedInput(BatchInput):
         return all(part.is_eager for part in self._parts)
 
     @property
+    def is_self_contained(self) -> bool:
+        """Whether nobody can notice when it is drawn from."""
+        return all(part.is_self_contained for part in self._parts)
+
+    @property
     def may_end(self) -> bool:
         """Whether the input can end."""
         return any(part.may_end for part in self._parts)
@@ -103,6 +108,11 @@ class HostInputs(BatchInput):
     def is_eager(self) -> bool:
         """Whether the datasets were created outside of any graph."""
         return all(part.is_eager for part in self.parts)
+
+    @property
+    def is_self_contained(self) -> bool:
+        """Whether nobody can notice when it is drawn from."""
+        return all(part.is_self_contained for part in self.parts)
 
     @property
     def may_end(self) -> bool:
@@ -168,6 +178,11 @@ class PerCoreInput(BatchInput):
     def is_eager(self) -> bool:
         """Whether the dataset was created outside of any graph."""
         return self._part.is_eager
+
+    @property
+    def is_self_contained(self) -> bool:
+        """Whether nobody can notice when it is drawn from."""
+        return self._part.is_self_contained
 
     @property
     def may_end(self) -> bool:

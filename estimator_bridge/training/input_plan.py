@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import tensorflow as tf
@@ -100,16 +101,43 @@ class InputPlan:
         Args:
           session: see ``BatchInput.dataset``.
         """
-        return self.input.batches(session, self._prepared, self.layout.full_batch is not None)
+        prepare = functools.partial(self._prepared, session)
+        return self.input.batches(session, prepare, self.layout.full_batch is not None)
 
-    def _prepared(self, dataset: tf.data.Dataset, reads_ahead: bool) -> tf.data.Dataset:
+    def on_demand(self, session: LiftedSession, dataset: Any) -> Any:
+        """Returns a dataset that reads nothing ahead by itself, unless the input is self-contained.
+
+        Args:
+          session: see ``BatchInput.dataset``.
+          dataset: the batches, or ``DividedDatasets``.
+        """
+        # A saved position fits only the dataset that it comes from.
+        if self.input.is_self_contained or session.resources.inputs.keeps_positions:
+            return dataset
+        return dataset.with_options(_nothing_ahead())
+
+    def _prepared(
+        self, session: LiftedSession, dataset: tf.data.Dataset, reads_ahead: bool
+    ) -> tf.data.Dataset:
         if self.padded_to is not None:
             dataset = pad_batches(dataset, self.padded_to)
             if self.tells_size:
                 dataset = dataset.map(_size_last)
         elif reads_ahead or not self.prefetches:
-            return dataset  # a second buffer costs a tenth of a small step
+            # A second buffer costs a tenth of a small step.
+            return self.on_demand(session, dataset)
+        if not self.input.is_self_contained:
+            return self.on_demand(session, dataset)
         return dataset.prefetch(tf.data.AUTOTUNE)
+
+
+def _nothing_ahead() -> tf.data.Options:
+    """Returns options without the rewrites of tf.data that draw before they are asked."""
+    options = tf.data.Options()
+    rewrites = options.experimental_optimization
+    rewrites.inject_prefetch = rewrites.map_parallelization = False
+    rewrites.map_and_batch_fusion = rewrites.parallel_batch = False
+    return options
 
 
 def split_batch_structure(batch: Any) -> tuple[Any, Any]:

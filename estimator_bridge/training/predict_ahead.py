@@ -91,6 +91,7 @@ def loop_ahead(
     tensors = [program.graph.as_graph_element(ref) for ref in fetches.refs]
     if (
         execution.strategy.num_replicas_in_sync > 1
+        or not program.plan.input.is_self_contained
         or program.plan.layout.full_batch is not None
         or program.batch.valid_size is not None
         or program.traced.host is not None

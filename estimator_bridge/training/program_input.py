@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import InputPart, LiftedSession, SessionInput, Snapshot
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private import eager_mode, watch_ends
 from estimator_bridge.training.input_plan import InputPlan
 
 __all__ = ["ProgramInput"]
@@ -50,8 +50,11 @@ class ProgramInput:
         def open_input() -> tuple[Any, Sequence[InputPart]]:
             if divides:
                 dataset, parts = self._with_threads(lambda: given.datasets(self.session, static))
+                with eager_mode():
+                    dataset = self.plan.on_demand(self.session, dataset)
             else:
                 dataset, parts = self.dataset(), static
+            watch_ends()
             with eager_mode():
                 return make_iterator(dataset), parts
 

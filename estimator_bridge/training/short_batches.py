@@ -12,7 +12,7 @@ from estimator_bridge.graph import continue_trace
 from estimator_bridge.graph.snapshot import Snapshot, node_name
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.runtime import StepLoop
-from estimator_bridge.tensorflow_private import eager_mode, end_iterator
+from estimator_bridge.tensorflow_private import eager_mode, end_iterator, watch_ends
 from estimator_bridge.training.program import Program, trace_program
 
 __all__ = ["ShortStep", "evaluate_short_batch", "short_step", "trace_short"]
@@ -102,6 +102,7 @@ class ShortStep:
         """
         nodes = Snapshot.of(self._short.graph).nodes
         here = tuple(ref for ref in fetches if node_name(ref) in nodes)
+        watch_ends()
         with eager_mode():
             iterator = iter(batches)
             try:

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.tensorflow_private import end_iterator
+from estimator_bridge.tensorflow_private import end_iterator, watch_ends
 
 SECONDS = 120  # an iterator's own thread may sleep for a minute
 
@@ -36,6 +36,7 @@ def wait_until(is_true):
 def test_an_iterator_ends(element):
     iterator = iter(tf.data.Dataset.from_tensors(element).repeat())
     next(iterator)
+    watch_ends()
     end_iterator(iterator)
     wait_until(lambda: next(iterator, None) is None)
 
@@ -45,6 +46,7 @@ def test_elements_of_unknown_shape_and_datasets_of_datasets(change):
     strings = tf.data.Dataset.from_generator(lambda: iter(["a"] * 1000), tf.string).repeat()
     iterator = change(strings)
     next(iterator)
+    watch_ends()
     end_iterator(iterator)
     wait_until(lambda: next(iterator, None) is None)
 
@@ -82,20 +84,21 @@ def test_what_reads_the_input_ends_with_training(tmp_path, cores):
 
 
 V1 = """
+import time
+
 import tensorflow as tf
-import threading
 
 tf.compat.v1.disable_v2_behavior()
-from estimator_bridge.tensorflow_private import eager_mode, end_iterator
+from estimator_bridge.tensorflow_private import eager_mode, end_iterator, watch_ends
 
+watch_ends()
 with eager_mode():
     iterator = iter(tf.data.Dataset.from_tensors(([1, 2], "a")).repeat().batch(2))
     next(iterator)
     end_iterator(iterator)
-    for thread in threading.enumerate():
-        if thread.name == "estimator_bridge end of input":
-            thread.join()
-    print(next(iterator, "ended"))
+    while next(iterator, None) is not None:
+        time.sleep(0.01)
+    print("ended")
 """
 
 
