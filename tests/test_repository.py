@@ -180,15 +180,14 @@ def test_the_page_has_every_room_and_no_other():
     assert set(ROOMS) == there | {FRONT}
 
 
-<<<<<<< HEAD
 CONTRIB_MAY_LOAD = {
-    "any_files", "contrib", "errors", "missing_names", "own_files", "tensorflow_private",
+    "any_files", "contrib", "errors", "lazy_namespace", "missing_names", "own_files",
+    "tensorflow_private",
 }  # fmt: skip
-=======
-CONTRIB_MAY_LOAD = {"contrib", "errors", "lazy_namespace", "missing_names", "tensorflow_private"}
->>>>>>> ae229a01 (Namespaces of TensorFlow 1 agree with their __dict__)
 # What `import estimator_bridge` itself loads.
-AT_THE_FRONT = {"compatibility", "gc_tuning", "legacy_keras", "public_names", "version"}
+AT_THE_FRONT = {
+    "compatibility", "gc_tuning", "lazy_namespace", "legacy_keras", "public_names", "version",
+}  # fmt: skip
 LOADS_CONTRIB = """
 import sys
 from estimator_bridge.contrib import NAMESPACES

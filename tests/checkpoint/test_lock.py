@@ -234,7 +234,7 @@ def model_dir(tmp_path, monkeypatch):
     return path
 
 
-@pytest.mark.parametrize(("lose", "text"), LOSSES.items(), ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(("lose", "text"), LOSSES.items(), ids=lambda v: getattr(v, "__name__", ""))
 def test_the_loss_of_the_folder_or_its_lock_is_noticed(lose, text, model_dir):
     with only_training(str(model_dir)):
         check_own_training()
