@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.compat.v1 import logging
 
 # The tensors that an element consists of, a sparse tensor as one, and an operation on an iterator.
 from tensorflow.python.data.util import structure
@@ -110,7 +109,7 @@ def _end_all() -> None:
         try:
             _empty(_ended.get())
         except Exception as error:
-            logging.debug("While ending an input: %s", error)
+            tf.compat.v1.logging.debug("While ending an input: %s", error)
 
 
 def _empty(iterator: Any) -> None:

@@ -120,10 +120,11 @@ def _draws() -> None:
         check(False, "the end of the input is not seen")
 
 
-@probe("end_iterator")
+@probe("end_iterator", "watch_ends")
 def _end_of_an_iterator() -> None:
     with private.eager_mode():
         iterator = iter(tf.data.Dataset.range(3).repeat())
+        private.watch_ends()
         private.end_iterator(iterator)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and next(iterator, None) is not None:
