@@ -20,7 +20,7 @@ from estimator_bridge import compatibility
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("estimator_bridge", "models", "flags")
 MADE_BY_TOOLS = re.compile(
-    r"\.git|\.venv(-original)?|\.hypothesis|build|dist|runs|__pycache__|\..*_cache|.*\.egg-info"
+    r"\.git|\.venv(-\w+)?|\.hypothesis|build|dist|runs|__pycache__|\..*_cache|.*\.egg-info"
 )
 
 # A row of the table of rooms in docs/architecture.md: its first column.
