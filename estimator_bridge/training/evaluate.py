@@ -16,6 +16,7 @@ from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.last_step import StopAfterHook
 from estimator_bridge.training.metrics import write_results
+from estimator_bridge.training.printed_scalars import printed_as_number
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.short_batches import evaluate_short_batch
 from estimator_bridge.training.termination import end_if_asked
@@ -66,7 +67,7 @@ def evaluate_program(
         logging.info("Inference Time : %0.5fs", time.monotonic() - started)
         logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
         write_results(output_dir, results, evaluated)
-    return results
+    return {name: printed_as_number(value) for name, value in results.items()}
 
 
 def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -> int:
