@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import linecache
 import os
 import re
@@ -20,9 +22,7 @@ _PYTHON = sysconfig.get_path("stdlib") + os.sep
 _GRADIENT = re.compile(
     r"(?:.*/)?(?:gradients(?:_\d+)?/(?P<of>.+)_grad/|gradient_tape/(?P<tape>.+)/)"
 )
-_LIBRARIES = re.compile(
-    r"[\\/](site|dist)-packages[\\/](tensorflow|tf_keras|keras|absl|numpy|six)[\\/]|^<(frozen|__)"
-)
+_LIBRARIES = ("tensorflow", "tf_keras", "keras", "absl", "numpy", "six")
 
 
 def line_of_node(graph: tf.Graph, name: str) -> str | None:
@@ -75,7 +75,29 @@ def _last_user_line(frames: Iterable[Any]) -> str | None:
 
 def _is_library(path: str) -> bool:
     in_python = path.startswith(_PYTHON) and "-packages" not in path
-    return in_python or path.startswith(_HERE) or bool(_LIBRARIES.search(path))
+    return in_python or path.startswith((_HERE, "<frozen", "<__", *_library_places()))
+
+
+@functools.cache
+def _library_places() -> tuple[str, ...]:
+    """Returns the folders of the libraries below a program, wherever they are installed.
+
+    A folder's name tells nothing: `pip install --target` takes any, and users have projects whose
+    paths contain "tensorflow".
+    """
+    places = set()
+    for name in _LIBRARIES:
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):  # a module that a program put into sys.modules itself
+            continue
+        if spec is None or spec.origin is None:
+            continue
+        # A package's __init__.py, in a folder or an archive; or a module of one file.
+        place = os.path.dirname(spec.origin) + os.sep
+        place = place if spec.submodule_search_locations else spec.origin
+        places |= {place, os.path.realpath(place) + os.sep * place.endswith(os.sep)}
+    return tuple(sorted(places))
 
 
 def shown_path(path: str) -> str:
