@@ -80,8 +80,10 @@ def exported(steps=(3,), **options):
                 session.run(step.assign(number))
                 path = made.export(folder + "/", step, session, **options)
                 paths.append(os.path.basename(path).decode())
+        # estimator_bridge records an export's files in a hidden one.
         found = {
-            name: sorted(os.listdir(os.path.join(folder, name))) for name in os.listdir(folder)
+            name: sorted(n for n in os.listdir(os.path.join(folder, name)) if n[0] != ".")
+            for name in os.listdir(folder)
         }
         path = os.path.join(folder, paths[-1], constants.META_GRAPH_DEF_FILENAME)
         with open(path, "rb") as file:
