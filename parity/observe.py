@@ -30,10 +30,13 @@ EVENTS = "events.out.tfevents."
 
 
 def files(folder: Path) -> list[str]:
-    """Returns every file below a folder, sorted, event files without time and host."""
+    """Returns every file below a folder, sorted, event files without time and host.
+
+    The hidden records of this library, by which exporters know their own exports, are left out.
+    """
     names = set()
     for path in folder.rglob("*"):
-        if path.is_file():
+        if path.is_file() and not path.name.startswith(".estimator_bridge."):
             name = EVENTS + "*" if path.name.startswith(EVENTS) else path.name
             names.add(path.relative_to(folder).with_name(name).as_posix())
     return sorted(names)

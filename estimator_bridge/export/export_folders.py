@@ -17,7 +17,6 @@ from estimator_bridge.own_files import (
     make_own_folder,
     move_new,
     new_token,
-    record_folder,
     remove_empty_folder,
     remove_own_folder,
     this_machine,
@@ -74,7 +73,6 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
         make_own_folder(staging, token)
         tf.io.gfile.makedirs(version.temporary)
         yield version
-        record_folder(version.temporary)
         check_model_dir(export_dir_base)
         first = _after_others(export_dir_base, timestamp)
         version.final = _publish(version.temporary, export_dir_base, first)

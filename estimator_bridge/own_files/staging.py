@@ -13,13 +13,11 @@ import os
 import re
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from typing import IO
 
 from estimator_bridge.any_files import is_folder, is_remote, names_in
 from estimator_bridge.own_files.deleting import (
-    is_own_folder,
     make_own_folder,
     move_over,
     new_token,
@@ -42,7 +40,6 @@ __all__ = [
 _START = ".estimator_bridge.staging"
 # Whether it is a training's, the machine, the process, the token.
 _NAME = re.compile(rf"{re.escape(_START)}-(training|beside)-([0-9a-f]{{8}})-(\d+)-[0-9a-f]{{32}}")
-_LONG_AGO_SECS = 24 * 3600
 
 _lock = threading.RLock()
 _open: dict[str, _Staging] = {}  # by the folder for which it is open
@@ -193,6 +190,8 @@ def replace_text(path: str, text: str) -> None:
 def abandoned_in(folder: str, is_only_training: bool = False) -> list[str]:
     """Lists the staging folders of processes that are dead.
 
+    Those that another machine made beside other files stay: clocks do not tell whether it is alive.
+
     Args:
       folder: a folder into which files are written.
       is_only_training: whether this process holds the folder's lock, so that no other training
@@ -206,7 +205,7 @@ def abandoned_in(folder: str, is_only_training: bool = False) -> list[str]:
             continue
         is_here, process = match[2] == this_machine(), int(match[3])
         is_dead = is_here and (process == os.getpid() or not is_running(process))
-        if is_dead or (match[1] == "training" and is_only_training) or _is_old(path, is_here):
+        if is_dead or (match[1] == "training" and is_only_training):
             abandoned.append(path)
     return abandoned
 
@@ -252,21 +251,6 @@ def is_running(process: int) -> bool:
     except PermissionError:
         return True
     return True
-
-
-def _is_old(path: str, is_here: bool) -> bool:
-    """Returns whether another machine's folder was made so long ago that its writer is dead."""
-    if is_here or not is_own_folder(path):
-        return False
-    return time.time() - _changed(path) > _LONG_AGO_SECS
-
-
-def _changed(path: str) -> float:
-    if not is_remote(path):
-        return os.lstat(path).st_mtime
-    import tensorflow as tf
-
-    return tf.io.gfile.stat(path).mtime_nsec / 1e9
 
 
 def _key(folder: str) -> str:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from estimator_bridge.export.export_folders import new_version
 from estimator_bridge.training.exporters.export_cleanup import delete_old_exports, exports_in
+from estimator_bridge.training.exporters.exporter import record_export
 
 
 def test_exports_of_one_second_have_names_that_grow(tmp_path):
@@ -47,6 +48,7 @@ def test_a_failed_export_leaves_nothing(is_new, tmp_path):
 def exported(base, now):
     with new_version(str(base), now=now) as version:
         Path(version.temporary, "saved_model.pb").write_text("")
+    record_export(version.final, base)
     return int(os.path.basename(version.final))
 
 

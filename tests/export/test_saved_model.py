@@ -82,8 +82,7 @@ def test_it_serves_the_checkpoints_values(checkpoint, tmp_path):
     assert folder.parent == tmp_path / "base"
     assert folder.name.isdigit()
     assert os.listdir(folder.parent) == [folder.name]
-    own = ".estimator_bridge.files"  # the record by which old exports are deleted
-    assert sorted(os.listdir(folder)) == [own, "saved_model.pb", "variables"]
+    assert sorted(os.listdir(folder)) == ["saved_model.pb", "variables"]
     assert serve(path, x=X) == {"y": [[121.0], [143.0]]}
 
 

@@ -90,7 +90,7 @@ class OwnTimer(v1.train.SecondOrStepTimer):
 def own_timer():
     timer = OwnTimer(every_secs=SECS)
     timer.update_last_triggered_step(1)
-    return lambda: due_by_timer(timer, 1).now
+    return lambda: timer.should_trigger_for_step(2)
 
 
 class Session:

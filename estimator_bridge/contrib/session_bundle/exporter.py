@@ -196,7 +196,8 @@ class Exporter:
             make_own_folder(staging, token)
             tf.io.gfile.makedirs(temporary)
             self._write(temporary, sess)
-            record_folder(temporary)
+            if exports_to_keep:
+                record_folder(temporary)
             if not move_new(temporary, folder):
                 raise RuntimeError(f"Another process has exported the same version: {folder}")
         finally:

@@ -16,7 +16,7 @@ from estimator_bridge.training.exporters.export_cleanup import (
     delete_old_exports,
     exports_in,
 )
-from estimator_bridge.training.exporters.exporter import Exporter, SavedModelExporter
+from estimator_bridge.training.exporters.exporter import Exporter, SavedModelExporter, record_export
 
 __all__ = ["BestExporter", "check_compare_fn"]
 
@@ -110,6 +110,8 @@ class BestExporter(Exporter):
         exported = self._exporter.export(
             estimator, export_path, checkpoint_path, eval_result, is_the_final_export
         )
+        if self._exports_to_keep:
+            record_export(exported, export_path)
         self.delete_old(export_path)
         self._has_exported = True
         return exported

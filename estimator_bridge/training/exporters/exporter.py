@@ -94,19 +94,22 @@ class SavedModelExporter(Exporter):
     ) -> bytes | str | None:
         """See `Exporter`."""
         del eval_result, is_the_final_export
-        exported = estimator.export_saved_model(
+        return estimator.export_saved_model(
             export_path,
             self._serving_input_receiver_fn,
             assets_extra=self._assets_extra,
             as_text=self._as_text,
             checkpoint_path=checkpoint_path,
         )
-        _record(exported, export_path)
-        return exported
 
 
-def _record(exported: Any, export_path: str | os.PathLike[str]) -> None:
-    """Records an export of an estimator with its own `export_saved_model`, so it can be deleted."""
+def record_export(exported: Any, export_path: str | os.PathLike[str]) -> None:
+    """Records an export, so that it can be deleted later; for exporters that delete old ones.
+
+    Args:
+      exported: the export's path, as an estimator returns it.
+      export_path: the folder of the exports.
+    """
     folder, base = tf.compat.as_str_any(exported or ""), tf.compat.as_str_any(export_path)
     is_there = os.path.dirname(folder) == base.rstrip("/") and is_folder(folder)
     if is_there and not is_link(folder) and not is_recorded_folder(folder):

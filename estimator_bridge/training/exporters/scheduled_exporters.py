@@ -11,7 +11,11 @@ from estimator_bridge.training.exporters.export_cleanup import (
     check_exports_to_keep,
     delete_old_exports,
 )
-from estimator_bridge.training.exporters.exporter import Exporter, SavedModelExporter
+from estimator_bridge.training.exporters.exporter import (
+    Exporter,
+    SavedModelExporter,
+    record_export,
+)
 
 __all__ = ["FinalExporter", "LatestExporter"]
 
@@ -99,6 +103,8 @@ class LatestExporter(Exporter):
         exported = self._exporter.export(
             estimator, export_path, checkpoint_path, eval_result, is_the_final_export
         )
+        if self._exports_to_keep:
+            record_export(exported, export_path)
         self.delete_old(export_path)
         return exported
 

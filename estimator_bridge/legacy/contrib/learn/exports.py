@@ -14,7 +14,7 @@ from estimator_bridge.export import (
     ServingInputReceiver,
     build_parsing_serving_input_receiver_fn,
 )
-from estimator_bridge.own_files import is_recorded_folder, remove_recorded_folder
+from estimator_bridge.own_files import is_recorded_folder, record_folder, remove_recorded_folder
 from estimator_bridge.training import Estimator, EstimatorV1
 
 __all__ = [
@@ -220,6 +220,8 @@ def make_export_strategy(
                 as_text=as_text,
                 checkpoint_path=checkpoint_path,
             )
+        if exports_to_keep is not None:
+            record_folder(os.fsdecode(made))
         _delete_old(export_dir_base, exports_to_keep)
         return made
 
