@@ -110,8 +110,7 @@ class BestExporter(Exporter):
         exported = self._exporter.export(
             estimator, export_path, checkpoint_path, eval_result, is_the_final_export
         )
-        if self._exports_to_keep:
-            record_export(exported, export_path)
+        record_export(exported, export_path)  # also if a later run is to keep fewer
         self.delete_old(export_path)
         self._has_exported = True
         return exported
