@@ -19,7 +19,6 @@ import functools
 import os
 import sys
 
-from estimator_bridge.terminal_text import printable_text
 from models.requirements import say_what_is_missing
 
 if say_what_is_missing():  # before an import fails, now or after training
@@ -29,6 +28,7 @@ from absl import app, logging
 from absl import flags as absl_flags
 
 import flags
+from estimator_bridge.terminal_text import printable_text
 from models.environment import require_valid_tf_config
 from models.errors import UserError
 from models.folders import require_data, require_writable

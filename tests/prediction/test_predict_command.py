@@ -1,6 +1,7 @@
 """`estimator-bridge predict`: each kind of input and output, and what is refused."""
 
 import base64
+import contextlib
 import csv
 import json
 import os
@@ -390,13 +391,14 @@ def test_a_full_disk_leaves_nothing(models, tmp_path, capsys, monkeypatch, endin
     source, output = tmp_path / "in.jsonl", tmp_path / f"out{ending}"
     write_lines(source, [{"x": [i, 0], "word": "a"} for i in range(3)])
 
-    def mkstemp(suffix, prefix, folder):  # writes to this device fail as those to a full disk
-        path = os.path.join(folder, f"{prefix}full{suffix}")
-        os.symlink("/dev/full", path)
-        return os.open(path, os.O_RDWR), path
+    @contextlib.contextmanager
+    def full(path):  # writes to this device fail as those to a full disk
+        place = f"{path}.full{ending}"
+        os.symlink("/dev/full", place)
+        yield place
 
-    monkeypatch.setattr("estimator_bridge.local_files.tempfile.mkstemp", mkstemp)
+    monkeypatch.setattr("estimator_bridge.local_files.temporary_beside", full)
     assert predict("--model_dir", models / "tensors", "--input", source, "--output", output) == 1
     told = capsys.readouterr().err
     assert f"No space left on device. The file {output} was not written; existing files" in told
-    assert sorted(os.listdir(tmp_path)) == ["in.jsonl"]
+    assert not output.exists()

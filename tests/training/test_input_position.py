@@ -186,7 +186,8 @@ def test_without_its_position_the_input_begins_anew(tmp_path, caplog, damage):
     train(estimator, shuffled, 4)
     index = tmp_path / "model" / "input.ckpt-4.index"
     if damage == "missing":
-        index.unlink()
+        for file in (tmp_path / "model").glob("input.ckpt-4.*"):
+            file.unlink()
         (tmp_path / "model" / "checkpoint_input").unlink()
     elif damage == "the only one":
         for file in (tmp_path / "model").glob("model.ckpt-[0-3].index"):
