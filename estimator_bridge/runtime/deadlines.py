@@ -148,7 +148,8 @@ def problem_at(host: str, port: int, secs: float) -> str | None:
         if not answer:
             return f"timed out: no answer of a gRPC server within {secs:g} s"
     except socket.gaierror as error:
-        return f"the name {host!r} cannot be resolved: {error.strerror}"
+        name = host.rpartition("@")[2]  # a password may stand before it
+        return f"the name {name!r} cannot be resolved: {error.strerror}"
     except OSError as error:
         return str(error) or type(error).__name__
     if len(answer) == _FRAME_HEADER and answer[_TYPE_AT] == _SETTINGS:

@@ -1,13 +1,15 @@
 """A disk that is full while train.py writes a file: the error names it, and no part is left."""
 
+import contextlib
 import os
-import tempfile
 
 import pytest
 from train_here import train
 
+from estimator_bridge import local_files
+
 TINY = ("--nouse_tpu", "--mode=train", "--train_steps=1", "--train_batch_size=8")
-REAL = tempfile.mkstemp
+REAL = local_files.temporary_beside
 
 
 @pytest.fixture
@@ -15,14 +17,20 @@ def full_for(monkeypatch):
     """Writes to temporary files with an ending go to a device that fails as a full disk does."""
 
     def fail(ending):
-        def mkstemp(suffix="", prefix="", folder=None, **others):
-            if not suffix.endswith(ending):
-                return REAL(suffix, prefix, folder, **others)
-            path = os.path.join(folder, f"{prefix}full{suffix}")
-            os.symlink("/dev/full", path)
-            return os.open(path, os.O_RDWR), path
+        @contextlib.contextmanager
+        def temporary_beside(path):
+            if not path.endswith(ending):
+                with REAL(path) as place:
+                    yield place
+                return
+            place = f"{path}.full{ending}"
+            os.symlink("/dev/full", place)
+            try:
+                yield place
+            finally:
+                os.unlink(place)
 
-        monkeypatch.setattr(tempfile, "mkstemp", mkstemp)
+        monkeypatch.setattr(local_files, "temporary_beside", temporary_beside)
 
     return fail
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ALLOWED = ROOT / "estimator_bridge" / "own_files"
 # Of modules, which delete or rename over. A TemporaryDirectory deletes only what it has made.
 FORBIDDEN = {
