@@ -10,6 +10,7 @@ import pytest
 
 import estimator_bridge as eb
 from estimator_bridge import checkpoint
+from estimator_bridge.own_files import staged
 from estimator_bridge.training import (
     AsyncCheckpoints,
     AsyncCheckpointSaverHook,
@@ -211,9 +212,10 @@ def test_a_full_disk_ends_training_and_the_checkpoint_before_stands(tmp_path, mo
     def failing(self, prefix, *rest):
         if not prefix.endswith(f"-{step}"):
             return save(self, prefix, *rest)
-        with open(prefix + ".data-00000-of-00001", "wb") as file:
-            file.write(b"half")
-        raise tf.errors.ResourceExhaustedError(None, None, f"{prefix}; {FULL}")
+        with staged(*os.path.split(prefix)) as place:
+            with open(place + ".data-00000-of-00001", "wb") as file:
+                file.write(b"half")
+            raise tf.errors.ResourceExhaustedError(None, None, f"{prefix}; {FULL}")
 
     estimator = make(tmp_path)
     with monkeypatch.context() as patch:
