@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import os
 import re
 import time
@@ -17,12 +18,13 @@ from estimator_bridge.own_files import (
     make_own_folder,
     move_new,
     new_token,
+    record_folder,
     remove_empty_folder,
     remove_own_folder,
     this_machine,
 )
 
-__all__ = ["Version", "new_version", "number_of", "remove_abandoned"]
+__all__ = ["Version", "new_version", "number_of", "recorded_exports", "remove_abandoned"]
 
 # The creation time, the machine, the process and the token. The start is that of the original.
 _TEMPORARY = re.compile(r"temp-(\d{10})-([0-9a-f]{8})-(\d+)-[0-9a-f]{32}")
@@ -31,6 +33,21 @@ _LONG_AGO_SECS = 24 * 3600
 # The numbers of exports have ten digits. A clock that was never set may be before or after these;
 # later exports have larger numbers, and what is beyond the end is a user's own.
 _FIRST, _LAST_CLOCK, _END = 10**9, 5 * 10**9, 9 * 10**9
+
+_is_recorded: contextvars.ContextVar[bool] = contextvars.ContextVar("is_recorded", default=False)
+
+
+@contextlib.contextmanager
+def recorded_exports() -> Iterator[None]:
+    """Within this context, an export holds a record of its files, so that it can be deleted later.
+
+    The record is there before the export gets its name: a kill leaves no export without one.
+    """
+    token = _is_recorded.set(True)
+    try:
+        yield
+    finally:
+        _is_recorded.reset(token)
 
 
 class Version:
@@ -73,6 +90,8 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
         make_own_folder(staging, token)
         tf.io.gfile.makedirs(version.temporary)
         yield version
+        if _is_recorded.get():
+            record_folder(version.temporary)
         check_model_dir(export_dir_base)
         first = _after_others(export_dir_base, timestamp)
         version.final = _publish(version.temporary, export_dir_base, first)

@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.export.export_folders import recorded_exports
 from estimator_bridge.model import describe_fn, fn_args
 from estimator_bridge.training.event_files import scalars_by_step
 from estimator_bridge.training.exporters.export_cleanup import (
@@ -107,10 +108,11 @@ class BestExporter(Exporter):
         logging.info("Performing best model export.")
         if is_better:
             self._best = eval_result
-        exported = self._exporter.export(
-            estimator, export_path, checkpoint_path, eval_result, is_the_final_export
-        )
-        record_export(exported, export_path)  # also if a later run is to keep fewer
+        with recorded_exports():  # also if only a later run is to keep fewer
+            exported = self._exporter.export(
+                estimator, export_path, checkpoint_path, eval_result, is_the_final_export
+            )
+        record_export(exported, export_path)
         self.delete_old(export_path)
         self._has_exported = True
         return exported

@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.export.export_folders import recorded_exports
 from estimator_bridge.training.exporters.export_cleanup import (
     check_exports_to_keep,
     delete_old_exports,
@@ -100,10 +101,11 @@ class LatestExporter(Exporter):
         is_the_final_export: bool,
     ) -> bytes | str | None:
         """See `Exporter`."""
-        exported = self._exporter.export(
-            estimator, export_path, checkpoint_path, eval_result, is_the_final_export
-        )
-        record_export(exported, export_path)  # also if a later run is to keep fewer
+        with recorded_exports():  # also if only a later run is to keep fewer
+            exported = self._exporter.export(
+                estimator, export_path, checkpoint_path, eval_result, is_the_final_export
+            )
+        record_export(exported, export_path)
         self.delete_old(export_path)
         return exported
 
