@@ -42,6 +42,8 @@ _CHECK_SECS = 2.0
 # By folder. POSIX locks exclude only other processes, and a folder may have several names.
 _held_here: dict[Any, _Training] = {}
 _registry = threading.Lock()
+# The thread's own training, for the check between its steps.
+_of_thread = threading.local()
 
 
 class _Training:
@@ -86,11 +88,18 @@ class _Training:
             self._loss = self.file.loss(self.holder)
 
     def look_now_and_then(self) -> None:
-        """Looks every two seconds, unless a thread does because the disk may be slow."""
-        if self.file is None or self.file.needs_signs_of_life or self._clock() < self._check_at:
+        """Checks the folder every two seconds; a thread looks at one on a disk that may be slow.
+
+        Raises:
+          ModelDirLostError: the folder has been removed, renamed or replaced.
+        """
+        now = self._clock()
+        if now < self._check_at or self.holder.process != os.getpid():
             return
-        self.look()
-        self._check_at = self._clock() + _CHECK_SECS
+        self._check_at = now + _CHECK_SECS
+        if self.file is not None and not self.file.needs_signs_of_life:
+            self.look()
+        self.check()
 
     @property
     def has_lost(self) -> bool:
@@ -155,12 +164,15 @@ def only_training(model_dir: str, sleep: Callable[[float], None] = time.sleep) -
             if now and now.id != training.holder.id:
                 raise in_use(model_dir, now)
         training.file, training.place = file, place
+        outer = getattr(_of_thread, "training", None)
+        _of_thread.training = training
         try:
             training.look()
             training.check()
             with _signs_of_life(training, file):
                 yield
         finally:  # still locked
+            _of_thread.training = outer
             file.remove(training.holder)
 
 
@@ -170,9 +182,9 @@ def check_own_training() -> None:
     Raises:
       ModelDirLostError: the folder has been removed, renamed or replaced.
     """
-    for training in _own_trainings()[-1:]:
+    training = getattr(_of_thread, "training", None)
+    if training is not None:
         training.look_now_and_then()
-        training.check()
 
 
 def check_model_dir(path: str) -> None:
@@ -191,11 +203,6 @@ def check_model_dir(path: str) -> None:
         training.look()
         training.check()
         training.check_name()
-
-
-def _own_trainings() -> list[_Training]:
-    """Returns the trainings of this thread, the innermost last."""
-    return [training for training in _held_here.copy().values() if training.is_own]
 
 
 @contextlib.contextmanager

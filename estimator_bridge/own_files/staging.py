@@ -56,7 +56,7 @@ class _Staging:
 
     def __init__(self, folder: str, kind: str):
         self._token = new_token()
-        self.process = os.getpid()
+        self.process, self.place = os.getpid(), _place_of(folder)
         name = f"{_START}-{kind}-{this_machine()}-{self.process}-{self._token}"
         self._path = os.path.join(folder, name)
         self._is_made = self._is_closed = False
@@ -125,7 +125,9 @@ def has_open_staging(folder: str) -> bool:
     """Returns whether a training of this process writes into a folder."""
     with _lock:
         staging = _open.get(_key(folder))
-    return staging is not None and staging.process == os.getpid()  # not a forked copy's
+    if staging is None or staging.process != os.getpid():  # a forked copy's
+        return False
+    return staging.place == _place_of(folder)  # not of a folder that was moved away
 
 
 @contextlib.contextmanager
@@ -251,6 +253,15 @@ def is_running(process: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def _place_of(folder: str) -> tuple[int, int] | None:
+    """Returns what tells a folder of this machine from another that gets its name."""
+    with contextlib.suppress(OSError):
+        if not is_remote(folder):
+            status = os.stat(folder)
+            return status.st_dev, status.st_ino
+    return None
 
 
 def _key(folder: str) -> str:
