@@ -1,5 +1,6 @@
 """The next training finishes the work that a kill interrupted, and does nothing twice."""
 
+import json
 import os
 import shutil
 
@@ -61,7 +62,8 @@ def test_a_first_checkpoint_that_was_cut_short_is_no_checkpoint(trained, tmp_pat
     assert estimator.latest_checkpoint() is None
     estimator.train(examples, max_steps=6)
     names = {path.name for path in tmp_path.glob("*ckpt*")}
-    assert names == {path.name for path in trained.glob("*ckpt*")}
+    # Nothing shows who made the folder of shards, so it stays.
+    assert names == {path.name for path in trained.glob("*ckpt*")} | {shards.name}
     shutil.rmtree(tmp_path / "eval", ignore_errors=True)
 
 
@@ -79,16 +81,28 @@ def forget(model_dir, step):
     state.write_text("\n".join(line for line in lines if f'-{step}"' not in line) + "\n")
 
 
+def note_of(model_dir):
+    """The note that a saver's process leaves which is killed before it deletes step 2."""
+    with tf.Graph().as_default(), v1.Session():
+        v1.get_variable("v", [], use_resource=True)
+        saver = v1.train.Saver(max_to_keep=1)
+        saver.set_last_checkpoints_with_time([(f"{model_dir}/model.ckpt-2", 1.0)])
+        note_deletion(str(model_dir), saver, f"{model_dir}/model.ckpt-8")
+    return (model_dir / ".estimator_bridge.deleting").read_text()
+
+
 @pytest.mark.parametrize(
-    ("note", "forgotten", "stays"),
+    ("cut", "forgotten", "stays"),
     [
-        ("model.ckpt-2\n", True, False),
-        ("model.ckpt-2\n", False, True),  # killed before it was to be deleted
-        ("model.ckpt-2", True, True),  # the note itself was cut short: perhaps it is of step 20
-        (None, True, True),  # keep_checkpoint_every_n_hours keeps such ones
+        (None, True, False),
+        (None, False, True),  # killed before it was to be deleted
+        (30, True, True),  # the note itself was cut short
+        (0, True, True),  # keep_checkpoint_every_n_hours keeps such ones
     ],
 )
-def test_an_old_checkpoint_that_was_being_deleted_is_deleted(model_dir, note, forgotten, stays):
+def test_an_old_checkpoint_that_was_being_deleted_is_deleted(model_dir, cut, forgotten, stays):
+    note = note_of(model_dir)[:cut]
+    (model_dir / ".estimator_bridge.deleting").unlink()
     if note:
         (model_dir / ".estimator_bridge.deleting").write_text(note)
     if forgotten:
@@ -96,25 +110,40 @@ def test_an_old_checkpoint_that_was_being_deleted_is_deleted(model_dir, note, fo
     make(model_dir).train(examples, max_steps=8)
     there = {path.name for path in model_dir.glob("*.ckpt-2.*")}
     assert there == ({f"model.ckpt-2.{end}" for end in (DATA, "index", "meta")} if stays else set())
-    assert not list(model_dir.glob(".estimator_bridge*"))
+    left = {path.name for path in model_dir.glob(".estimator_bridge*")}
+    assert left == ({".estimator_bridge.deleting.set_aside-1"} if cut else set())
     assert (model_dir / "model.ckpt-4.index").exists()
 
 
+@pytest.mark.parametrize("change", ["the note of 0.2.0", "another file"])
+def test_a_checkpoint_that_cannot_be_shown_to_be_the_noted_one_stays(model_dir, change):
+    note = note_of(model_dir)
+    if change == "another file":  # copied back from elsewhere
+        data = (model_dir / f"model.ckpt-2.{DATA}").read_bytes()
+        (model_dir / f"model.ckpt-2.{DATA}").write_bytes(data)
+    else:
+        note = "model.ckpt-2\n"
+    (model_dir / ".estimator_bridge.deleting").write_text(note)
+    forget(model_dir, 2)
+    finish_deletion(str(model_dir))
+    assert (model_dir / f"model.ckpt-2.{DATA}").exists()
+
+
 def test_without_the_file_that_names_them_nothing_is_deleted(model_dir):
-    (model_dir / ".estimator_bridge.deleting").write_text("model.ckpt-2\n")
+    note_of(model_dir)
     (model_dir / "checkpoint").unlink()
     finish_deletion(str(model_dir))
     assert (model_dir / "model.ckpt-2.index").exists()
 
 
-@pytest.mark.parametrize(("hours", "noted"), [(10000, ["model.ckpt-0\n"]), (1e-9, [])])
+@pytest.mark.parametrize(("hours", "noted"), [(10000, ["model.ckpt-0"]), (1e-9, [])])
 def test_what_a_saver_keeps_for_good_is_never_noted(tmp_path, hours, noted):
     seen = []
 
     class Looks(v1.train.CheckpointSaverListener):
         def before_save(self, session, step):
             note = tmp_path / ".estimator_bridge.deleting"
-            seen.extend([note.read_text()] if note.exists() else [])
+            seen.extend([json.loads(note.read_text())["checkpoint"]] if note.exists() else [])
 
     estimator = make(tmp_path, keep_checkpoint_max=2, keep_checkpoint_every_n_hours=hours)
     estimator.train(examples, max_steps=4, saving_listeners=[Looks()])
@@ -135,7 +164,7 @@ def test_the_note_names_what_the_saver_deletes(tmp_path):
             saver.save(session, path)
             gone = before - {path.stem for path in tmp_path.glob("*.index")}
             note = tmp_path / ".estimator_bridge.deleting"
-            noted = {note.read_text().strip()} if note.exists() else set()
+            noted = {json.loads(note.read_text())["checkpoint"]} if note.exists() else set()
             assert noted == gone, step
             note.unlink(missing_ok=True)
 
