@@ -26,7 +26,9 @@ QUALITY = {
     ),
     "gan": (
         ["--model=gan", "--train_steps=700", "--train_batch_size=64", "--learning_rate=2e-3"],
-        {"ink_difference": (0.0, 0.1), "fake_judged_fake": (0.3, 1.0)},
+        # Of six seeds: 0.055 to 0.071, and 2.0 to 2.9. Which network is ahead at a given step is
+        # chance: fake_judged_fake was 0.17 to 0.94.
+        {"ink_difference": (0.0, 0.1), "loss": (1.4, 4.0)},
     ),
     "lstm": (
         ["--model=lstm", "--train_steps=50", "--text_length=32", "--lstm_units=64",
