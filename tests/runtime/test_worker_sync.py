@@ -124,4 +124,4 @@ def test_a_worker_that_does_not_come_is_named_after_the_time_that_was_given(tmp_
         log = cluster.log(number)
     assert status == 1
     assert "chief 0 waited 3 s (RunConfig.session_creation_timeout_secs)" in log
-    assert f"Nothing answers at {cluster.jobs['worker'][0]}" in log
+    assert f"No TensorFlow server answers at {cluster.jobs['worker'][0]}" in log

@@ -7,7 +7,7 @@ _MASKS = [
     (r"\d+\.\d+ sec\)", "# sec)"),
     (r"(/sec: |Time : )[\d.]+s?", r"\1#"),
     (r"(evaluation at )[\dT:Z-]+", r"\1#"),
-    (r"temp-[^/]+", "temp-#"),
+    (r"temp-[^/]+(/[0-9a-f]{32}\.export)?", "temp-#"),
     (r"0x[0-9a-f]+", "0x#"),
 ]
 
