@@ -91,10 +91,10 @@ def test_a_report_that_could_not_be_written_is_refused_first(tmp_path, monkeypat
         with pytest.raises(ValueError, match=told):
             Request.make("v5e-1", report=str(tmp_path / name))
 
-    def refuse(**unused):
+    def refuse(path):
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    monkeypatch.setattr("estimator_bridge.compile_for.report_file.temporary_beside", refuse)
     with pytest.raises(ValueError, match="cannot be written: Read-only file system"):
         Request.make("v5e-1", report=str(tmp_path / "r.html"))
 

@@ -120,8 +120,11 @@ def _contrib() -> dict[str, ModuleType]:
 
 def _public(module: ModuleType) -> list[str]:
     """Returns a module's names for programs: its list, and functions and classes not in it."""
+    from estimator_bridge.lazy_namespace import loaded_names
+
     names = list(getattr(module, "__all__", []))
-    for name, value in vars(module).items():
+    # vars() would load each name, and with it modules that only this library has.
+    for name, value in loaded_names(module).items():
         home = getattr(value, "__module__", None)
         if isinstance(value, ModuleType):
             shown = value.__name__ == f"{module.__name__}.{name}"
