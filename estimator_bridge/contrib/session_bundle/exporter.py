@@ -11,17 +11,9 @@ import tensorflow as tf
 from google.protobuf.any_pb2 import Any as Packed  # type: ignore[import-untyped]
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge import own_files
 from estimator_bridge.contrib.older_graphs import leave_out_later_parts
 from estimator_bridge.contrib.session_bundle import constants, gc, manifest_pb2
-from estimator_bridge.own_files import (
-    log_once,
-    make_own_folder,
-    move_new,
-    new_token,
-    record_folder,
-    remove_own_folder,
-    remove_recorded_folder,
-)
 
 __all__ = [
     "Exporter",
@@ -189,19 +181,19 @@ class Exporter:
                 f"dir: {folder}"
             )
         # A loader that watches the base sees the version when it is complete.
-        token = new_token()
+        token = own_files.new_token()
         staging = f"{folder}-tmp-{token}"
         temporary = os.path.join(staging, f"{token}.export")
         try:
-            make_own_folder(staging, token)
+            own_files.make_own_folder(staging, token)
             tf.io.gfile.makedirs(temporary)
             self._write(temporary, sess)
             if exports_to_keep:
-                record_folder(temporary)
-            if not move_new(temporary, folder):
+                own_files.record_folder(temporary)
+            if not own_files.move_new(temporary, folder):
                 raise RuntimeError(f"Another process has exported the same version: {folder}")
         finally:
-            remove_own_folder(staging)
+            own_files.remove_own_folder(staging)
         if exports_to_keep:
             _delete(base, exports_to_keep)
         return os.fsencode(folder)
@@ -254,9 +246,13 @@ def _delete(base: str, exports_to_keep: Callable[[list[gc.Path]], list[gc.Path]]
         return path._replace(export_version=int(match.group(1))) if match else None
 
     old = gc.negation(exports_to_keep)(gc.get_paths(base, parse))
-    log_once(
+    own_files.log_once(
         base,
         "%s has exports that this version of the library did not write, or that have been changed "
         "since: %s. They stay.",
-        [os.path.basename(path.path) for path in old if not remove_recorded_folder(path.path)],
+        [
+            os.path.basename(path.path)
+            for path in old
+            if not own_files.remove_recorded_folder(path.path)
+        ],
     )
