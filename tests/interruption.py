@@ -40,13 +40,13 @@ WINDOWS = [
     (Positions, "save", "after", 2),
     (CheckpointingSession, "run", "before", "save"),
     (CheckpointingSession, "run", "after", "save"),
-    (tf.io.gfile, "rename", "before", 1),  # training has continued, and saves its start again
-    (tf.io.gfile, "rename", "after", 1),
-    (tf.io.gfile, "rename", "after", 2),
-    (tf.io.gfile, "rename", "before", 4),
+    (os, "replace", "before", 1),  # training has continued, and saves its start again
+    (os, "replace", "after", 1),
+    (os, "replace", "after", 2),
+    (os, "replace", "before", 4),
     (Positions, "_remove", "before", 2),
     (Positions, "_remove", "after", 1),
-    (tf.io.gfile, "remove", "after", 1),  # of a position's two files, one
+    (os, "unlink", "after", 1),  # of a position's two files, one
     (v1.train.Saver, "save", "after", 2),
 ]
 # The same for asynchronous checkpoints.
@@ -56,9 +56,9 @@ ASYNC_WINDOWS = [
     (BackgroundWriter, "start", "after", 2),
     (SaverSnapshot, "run", "before", 2),
     (SaverSnapshot, "run", "after", 2),
-    (tf.io.gfile, "rename", "before", 1),
-    (tf.io.gfile, "rename", "after", 1),
-    (tf.io.gfile, "rename", "after", 2),
+    (os, "replace", "before", 1),
+    (os, "replace", "after", 1),
+    (os, "replace", "after", 2),
     (Positions, "_remove", "before", 2),
     (v1.train.Saver, "save", "after", 2),
     (v1.train.Saver, "export_meta_graph", "before", 2),

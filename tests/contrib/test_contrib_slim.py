@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -123,8 +124,14 @@ def test_tf_slim_takes_the_place_and_shares_scopes(monkeypatch, tmp_path):
     for name in ("_stack", "_arguments", "_twins"):
         monkeypatch.setattr(scopes, name, type(getattr(scopes, name))(getattr(scopes, name)))
     from estimator_bridge.contrib import slim
+    from estimator_bridge.lazy_namespace import loaded_names
 
     ours = "estimator_bridge.contrib.slim.package"
+    slim.__class__ = ModuleType  # reload() reads the __dict__, which would load all names first
+    for name in slim.__all__:  # another test may have loaded them
+        loaded_names(slim).pop(name, None)
+    for name in ("initializers", "regularizers", "utils"):
+        loaded_names(slim).pop(name, None)
     try:
         slim = importlib.reload(slim)
         assert slim.only_theirs() == 7
