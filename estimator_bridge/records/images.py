@@ -64,8 +64,8 @@ def decoded_image(content: tf.Tensor | bytes, channels: int = 0) -> tf.Tensor:
     """
     content = tf.convert_to_tensor(content, tf.string)
     is_small = _pixels(content) <= _MOST_PIXELS
-    said = [tf.constant(f"it has more than {_MOST_PIXELS:,} pixels")]
-    check = tf.raw_ops.Assert(condition=is_small, data=said)  # None where it ran at once
+    message = [tf.constant(f"it has more than {_MOST_PIXELS:,} pixels")]
+    check = tf.raw_ops.Assert(condition=is_small, data=message)  # None where it ran at once
     with tf.control_dependencies([] if check is None else [check]):
         return tf.io.decode_image(content, channels, expand_animations=False)
 

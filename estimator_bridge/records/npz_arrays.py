@@ -48,8 +48,8 @@ def read_npz(path: str) -> dict[str, np.ndarray]:
         RuntimeError, SyntaxError, MemoryError, RecursionError, OverflowError, TypeError,
         tf.errors.OpError,
     ) as error:  # fmt: skip
-        said = getattr(error, "message", None) or error
-        raise DataError(f"{path}: not a file that np.savez wrote: {said}") from error
+        reason = getattr(error, "message", None) or error
+        raise DataError(f"{path}: not a file that np.savez wrote: {reason}") from error
 
 
 def _name(entry: zipfile.ZipInfo) -> str:

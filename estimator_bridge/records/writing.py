@@ -120,16 +120,16 @@ def _begun(
         remove_note(os.path.join(folder, UNFINISHED))  # of a kill between the last two operations
         return manifest
     planned = Unfinished(checksum, count, name, ())
-    found = read_unfinished(folder)
-    if found is not None:
-        if dataclasses.replace(found, shards=()) != planned:
+    unfinished = read_unfinished(folder)
+    if unfinished is not None:
+        if dataclasses.replace(unfinished, shards=()) != planned:
             raise DataError(
                 f"{folder}: holds a part of other records, or of these in another order: "
-                f"{len(found.shards)} of {found.count} files. Remove it to start over. A dataset "
-                "must yield the same elements each time: shuffle with a seed and "
+                f"{len(unfinished.shards)} of {unfinished.count} files. Remove it to start over. A "
+                "dataset must yield the same elements each time: shuffle with a seed and "
                 "reshuffle_each_iteration=False."
             )
-        return _without_damaged(folder, found)
+        return _without_damaged(folder, unfinished)
     others = sorted(name for name in there if not _is_left_by_writers(folder, name))
     if others and UNFINISHED not in there:
         raise DataError(

@@ -71,9 +71,9 @@ def watch_savers(hooks: Iterable[Any]) -> None:
       hooks: all hooks of the run, before they begin.
     """
     for hook in savers_of(hooks):
-        known = listeners_of(hook)
-        known[:] = [one for one in known if not isinstance(one, _SaverListener)]
-        known.insert(0, _SaverListener(hook))
+        listeners = listeners_of(hook)
+        listeners[:] = [one for one in listeners if not isinstance(one, _SaverListener)]
+        listeners.insert(0, _SaverListener(hook))
 
 
 def release_savers(hooks: Iterable[Any]) -> None:
@@ -83,5 +83,5 @@ def release_savers(hooks: Iterable[Any]) -> None:
       hooks: all hooks of the run, after they have ended.
     """
     for hook in savers_of(hooks):
-        known = listeners_of(hook)
-        known[:] = [one for one in known if not isinstance(one, RunListener)]
+        listeners = listeners_of(hook)
+        listeners[:] = [one for one in listeners if not isinstance(one, RunListener)]

@@ -43,13 +43,13 @@ def write_eb_model(path: str, options: Options, inputs: dict[str, str], params: 
       ValueError: `params` is not a JSON object, or the program cannot be read.
     """
     try:
-        given = foreign_json(params, is_nan_allowed=True)
+        parameters = foreign_json(params, is_nan_allowed=True)
     except ValueError as error:
         raise ValueError(f"--params is not JSON: {error}") from None
-    if not isinstance(given, dict):
+    if not isinstance(parameters, dict):
         raise ValueError(f"--params is not a JSON object: {params}")
     try:
-        files = eb_model_files(path, options, inputs, given)
+        files = eb_model_files(path, options, inputs, parameters)
     except CannotTakeApartError as error:
         place = f"{path}:{error.line}" if error.line else path
         print(printable(f"{place}: not taken apart: {error.reason}"), file=sys.stderr)
