@@ -6,6 +6,7 @@ import functools
 import json
 import logging
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -318,8 +319,10 @@ def test_results_are_numpy_scalars_and_summaries_that_name_the_checkpoint(tmp_pa
     estimator = eb.Estimator(measured, str(tmp_path)).train(ones, steps=2)
     results = estimator.evaluate(ones, name=name)
     assert results == {"loss": 4.0, "mean": 1.0, "global_step": 2}
-    types = {key: type(value) for key, value in results.items()}
-    assert types == {"loss": np.float32, "mean": np.float32, "global_step": np.int64}
+    types = {"loss": np.float32, "mean": np.float32, "global_step": np.int64}
+    assert all(isinstance(results[key], kind) for key, kind in types.items())
+    unpickled = pickle.loads(pickle.dumps(results))
+    assert {key: type(value) for key, value in unpickled.items()} == types
     written = {value.tag: (step, value) for step, value in events(tmp_path / folder)}
     assert written.keys() == {"loss", "mean", "checkpoint_path"}
     step, text = written["checkpoint_path"]
