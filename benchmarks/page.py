@@ -1,4 +1,4 @@
-"""Makes the tables of pages from figures: those of docs/performance.md, and the README's."""
+"""Makes the tables of pages from figures: those of docs/performance.md and of models/README.md."""
 
 from __future__ import annotations
 

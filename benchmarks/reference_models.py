@@ -10,7 +10,7 @@ the later half of another training. There half of the steps run on batches in me
 paces are those of the same second: a machine's pace changes by more than most inputs take. The last
 figures are those of a TPU's compiler for the training step, without a TPU: the memory and the least
 time of a step. They need estimator-bridge[tpu-compile]. With --readme, the paces are written into
-the table of the README; rows of models that are not named stay.
+the table of models/README.md; rows of models that are not named stay.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ input_wait._COST = 1.0
 del sys.argv[0]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
-# A row of the README's table of paces.
+# A row of the table of paces of models/README.md.
 _ROW = re.compile(r"^\| `train\.py --model=(\w+)` \|.*\n", re.M)
 
 
@@ -77,10 +77,10 @@ def _command(name: str) -> str:
 
 
 def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], measured: str) -> str:
-    """Returns the README with new rows in its table of paces, which has a row for each model.
+    """Returns models/README.md with new rows in its table of paces: one for each model.
 
     Args:
-      page: the README.
+      page: the content of models/README.md.
       paces: of each model that was measured the paces by the number of cores, 1 and 8.
       measured: how they were measured, in words, for the last column.
     """
@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("--slice", help="also compile the training step for this TPU slice")
     parser.add_argument("--flags", nargs="*", default=[], help="more of train.py's: NAME=VALUE")
     parser.add_argument(
-        "--readme", action="store_true", help="write the paces into the table of the README"
+        "--readme", action="store_true", help="write the paces into the table of models/README.md"
     )
     given = parser.parse_args()
     if given.readme and (given.flags or given.cores != list(_CORES)):
@@ -183,7 +183,7 @@ def main() -> None:
                 for cores in given.cores
             }
             if given.readme:
-                page = ROOT / "README.md"
+                page = ROOT / "models" / "README.md"
                 how = f"{given.rounds} x {given.steps} steps on {machine} before"
                 page_now = with_paces(page.read_text("utf-8"), {name: paces}, how)
                 write_whole(str(page), page_now.encode())

@@ -191,9 +191,10 @@ def test_the_supported_versions_are_those_that_are_checked():
     assert f"TensorFlow {supported}" in BY_NAME["README.md"].read_text(encoding="utf-8")
 
 
-def test_every_page_of_docs_is_linked_from_the_readme():
-    linked = set(documents.links(BY_NAME["README.md"]))
-    assert set(BY_NAME) - {"README.md"} <= linked
+def test_every_page_is_in_the_list_of_pages():
+    pages = BY_NAME["docs/pages.md"]
+    linked = {(pages.parent / link).resolve() for link in documents.links(pages)}
+    assert set(BY_NAME.values()) - {BY_NAME["README.md"], pages} <= linked
 
 
 if __name__ == "__main__":

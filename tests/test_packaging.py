@@ -121,7 +121,7 @@ def test_the_snippets_of_the_readme_run_from_an_empty_folder(installed, tmp_path
     programs = documents.programs(ROOT / "README.md")
     mark = "---- next ----"
     source = "\n".join(f"{block.text}\nprint({mark!r})" for block, _ in programs)
-    source += "\nprint(eb.__file__)\n"
+    source += "\nprint(estimator_bridge.__file__)\n"
     (tmp_path / "snippets.py").write_text(source, encoding="utf-8")
     printed = call("snippets.py", folder=tmp_path, PYTHONPATH=str(installed)).split(f"{mark}\n")
     assert Path(printed.pop().strip()).is_relative_to(installed)

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Pages from outside docs/: their paths in the repository and on the site.
 OUTSIDE = {
     "README.md": "index.md",
+    "models/README.md": "models.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "parity/REPORT.md": "parity_report.md",

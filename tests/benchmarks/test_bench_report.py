@@ -164,8 +164,8 @@ def test_the_page_says_what_the_figures_say():
     assert with_tables(page, content) == page
 
 
-def test_the_readme_has_the_paces_of_each_model():
-    page = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+def test_the_page_of_models_has_the_paces_of_each_model():
+    page = (DOCS.parent / "models" / "README.md").read_text(encoding="utf-8")
     table = page.partition("<!-- figures: models -->\n")[2].partition("<!-- end of figures -->")[0]
     rows = [line for line in table.splitlines() if line.startswith("| `")]
     named = [re.match(r"\| `train\.py --model=(\w+)` \|", row)[1] for row in rows]

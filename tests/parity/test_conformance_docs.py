@@ -17,15 +17,15 @@ def test_the_page_agrees_with_the_kept_scores():
     )
 
 
-def test_the_readme_has_the_figures_of_the_kept_scores():
-    readme = (docs.PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
+def test_the_page_of_evidence_has_the_figures_of_the_kept_scores():
+    evidence = (docs.PAGE.parent / "evidence.md").read_text(encoding="utf-8")
     parts = {**docs.generated_parts(), **contrib_docs.contrib_parts()}
     scores, headline = parts["scores"], parts["headline"].splitlines()[-1]
     whole, passed = re.findall(r"Of the (\d+) tests .*?, (\d+) pass here", scores)[0]
     tests = re.findall(r"these are (\d+ tests, most in two modes)", scores)[0].replace(",", "")
     there, here = re.findall(r"Of the (\d+) tests .*?, (\d+) pass here", parts["contrib scores"])[0]
     counts = [int(each) for each in re.findall(r"\d+", headline)[:2]]
-    words = " ".join(readme.replace(",", "").split())
+    words = " ".join(evidence.replace(",", "").split())
     assert f"only public names {passed} of {whole} pass ({tests})" in words
     assert counts[0] == counts[1]
     assert f"all {counts[0]} pass for the features that most programs use" in words
