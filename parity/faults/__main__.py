@@ -22,11 +22,13 @@ from parity.faults import (
     damage,
     disks,
     foreign_files,
+    hostile,
     kills,
     random_kills,
     restarts,
     signals,
     sockets,
+    two_trainings,
     workers,
 )
 from parity.faults.options import Options
@@ -37,11 +39,13 @@ KINDS: dict[str, Any] = {
     "damage": damage,
     "disks": disks,
     "foreign-files": foreign_files,
+    "hostile": hostile,
     "kills": kills,
     "random-kills": random_kills,
     "restarts": restarts,
     "signals": signals,
     "sockets": sockets,
+    "two-trainings": two_trainings,
     "workers": workers,
 }
 

@@ -9,13 +9,17 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-__all__ = ["KINDS", "NAMES", "PLACES", "Entry", "contents", "create", "losses", "random_entries"]
+__all__ = [
+    "KINDS", "MODES", "NAMES", "PLACES", "TARGETS", "TEXTS", "Entry", "contents", "create",
+    "losses", "random_entries",
+]  # fmt: skip
 
 NAMES = [
     "results-{n}_temp", "model.ckpt-{n}_temp", "model.ckpt-{n}.new_temp", "model.ckpt-9{n}.meta",
-    "model.ckpt-{n}.meta", "model.ckpt-{n}.data-00000-of-00001", "model.ckpt-{n}.data-00001-of-00002",
+    "model.ckpt-{n}.meta", "model.ckpt-{n}.data-00000-of-00001",
+    "model.ckpt-{n}.data-00001-of-00002", "model.ckpt-{n}.new.index",
     "vgg.ckpt-{n}.meta", "vgg.ckpt-{n}.index", "vgg.ckpt-{n}.data-00000-of-00001",
-    "model.ckpt-{n}.index.tempstate{n}", "vgg.ckpt-{n}.index.tempstate9", "model.ckpt-{n}.new.index",
+    "model.ckpt-{n}.index.tempstate{n}", "vgg.ckpt-{n}.index.tempstate9",
     "checkpoint.tmp{hex}", "model.ckpt-{n}.meta.tmp{hex}", "graph.pbtxt.new", "graph.pbtxt.bak",
     "checkpoint_input.new", "checkpoint_input", "checkpoint_worker", "input.ckpt-{n}.index",
     "input.ckpt-{n}.data-00000-of-00001", "temp-1{hex9}", "1{hex9}", "{n}", "1{hex9}.bak",
@@ -35,12 +39,12 @@ PLACES = [
 KINDS = ["file", "file", "file", "folder", "folder", "link", "hard link"]
 # The content, outside of the model_dir, that links lead to.
 _VICTIMS = ["outside/notes.txt", "outside/folder/inner.txt", "outside/folder", "outside/empty"]
-_TARGETS = [*_VICTIMS, "model", "nowhere", "model/checkpoint"]
-_MODES = [0o644, 0o644, 0o600, 0o400, 0o444, 0o755]
+TARGETS = [*_VICTIMS, "model", "nowhere", "model/checkpoint"]
+MODES = [0o644, 0o644, 0o600, 0o400, 0o444, 0o755]
 # A note as a killed training leaves it: the next training removes it under the name of such a note.
 _NOTE = b'{"checkpoint": "model.ckpt-2", "files": {"model.ckpt-2.meta": [20, 1]}}'
 # Text that the library's notes of this release and of 0.2.0 have had.
-_TEXTS = [
+TEXTS = [
     _NOTE, b"", b"\x00\xff\xfe", b"{}", b"[]", b'{"names": 3}', b'{"files": {}}', b"model.ckpt-2\n",
     b'{"checkpoint": "../outside/notes", "files": {"../outside/notes.txt": [5, 1]}}',
     b'../outside/notes.txt\n/etc/hostname\n', b'{"files": {"notes.txt": [3, 4]}}',
@@ -77,9 +81,9 @@ def random_entries(chance: random.Random, count: int) -> list[Entry]:
         Entry(
             f"{chance.choice(PLACES)}/{_named(chance)}",
             chance.choice(KINDS),
-            chance.choice([*_TEXTS, chance.randbytes(chance.randrange(1, 60))]),
-            chance.choice(_MODES),
-            chance.choice(_TARGETS),
+            chance.choice([*TEXTS, chance.randbytes(chance.randrange(1, 60))]),
+            chance.choice(MODES),
+            chance.choice(TARGETS),
         )
         for _ in range(count)
     ]

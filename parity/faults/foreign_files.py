@@ -22,7 +22,7 @@ from parity.faults import foreign_entries
 from parity.faults.counts import counted, table
 from parity.faults.options import Options
 
-__all__ = ["NAMES", "run", "table"]
+__all__ = ["NAMES", "REFUSALS", "run", "table"]
 
 _ENDED, _KILLED = "ended at an operation", "killed by SIGKILL"
 NAMES = [_ENDED, _KILLED]
@@ -32,7 +32,7 @@ _SECS = 60.0  # for each folder
 _MOST_OPERATIONS = 150
 _MOST_SECS = 2.5
 # A folder may be refused, with an error that says what is in the way.
-_REFUSALS = ("CheckpointError", "ModelDirInUseError", "DiskError", "OSError")
+REFUSALS = ("CheckpointError", "ModelDirInUseError", "DiskError", "OSError")
 
 
 def run(names: Sequence[str], options: Options) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _each(
             told.append(program(str(root / "model"), seed))
         except Exception as error:
             classes = {kind.__name__ for kind in type(error).__mro__}
-            is_refusal = not classes.isdisjoint(_REFUSALS)
+            is_refusal = not classes.isdisjoint(REFUSALS)
             start = "" if is_refusal else "unexpected "
             told.append(f"{start}{type(error).__name__}: {str(error)[:300]}")
     return told
