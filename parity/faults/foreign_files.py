@@ -127,7 +127,11 @@ def _killed(folder: Path, root: Path, seed: int) -> str:
         foreign_programs.train_first(str(root / "model"), _has_exports(seed))
 
     process = Forked(train, folder / "log")
-    end = time.monotonic() + random.Random(seed).uniform(0.2, _MOST_SECS)
+    # A quarter of the kills may come before the model is built, the others come after it.
+    graph = root / "model" / "graph.pbtxt"
+    while seed % 4 and not process.has_ended and not graph.exists():
+        time.sleep(0.002)
+    end = time.monotonic() + random.Random(seed).uniform(0, _MOST_SECS)
     while time.monotonic() < end and not process.has_ended:
         time.sleep(0.002)
     process.send(signal.SIGKILL)
