@@ -16,7 +16,7 @@ from estimator_bridge.checkpoint.lock import check_model_dir
 from estimator_bridge.checkpoint.publishing import publish
 from estimator_bridge.errors import CheckpointError
 from estimator_bridge.graph import DividedIterators
-from estimator_bridge.own_files import lies_at, remove_file, replace_text, set_aside, staged
+from estimator_bridge.own_files import is_link, remove_file, replace_text, set_aside, staged
 from estimator_bridge.tensorflow_private import eager_mode, iterator_state
 
 __all__ = ["InputPositionError", "Positions"]
@@ -208,12 +208,14 @@ class Positions:
         return list(map(int, named))
 
     def _is_list(self) -> bool:
-        """Returns whether the list file is a list, or is missing or empty."""
+        """Returns whether the list file is a list, or is missing or empty; a link is none."""
+        if is_link(self._list_file):
+            return False
         try:
             with tf.io.gfile.GFile(self._list_file, "rb") as file:
                 content = file.read()
         except tf.errors.NotFoundError:
-            return not lies_at(self._list_file)  # a link to nowhere
+            return True
         except tf.errors.OpError:
             return False
         return not content or _IN_LIST in content
