@@ -72,7 +72,7 @@ def _parsed(kind: Any, content: bytes) -> Any:
 
 
 def _check_entry(entry: Any, data_files: Sequence[tuple[str, int]]) -> None:
-    dtype = _type(entry.dtype)
+    dtype, has_lengths = _type(entry.dtype)
     shape = [dim.size for dim in entry.shape.dim]
     elements = 1
     for size in shape:  # in order, as TensorFlow multiplies them
@@ -81,9 +81,9 @@ def _check_entry(entry: Any, data_files: Sequence[tuple[str, int]]) -> None:
             raise TableError(f"no value has the shape {shape}")
     if entry.shape.unknown_rank or len(shape) > _MOST_DIMENSIONS:
         raise TableError("no value has such a shape")
-    for part in entry.slices:
-        _check_slice(part, shape)
     if entry.slices:
+        for part in entry.slices:
+            _check_slice(part, shape)
         return  # the parts have entries of their own
     end = entry.offset + entry.size
     if entry.offset < 0 or entry.size < 0 or end > _MOST_ELEMENTS or entry.shard_id < 0:
@@ -92,7 +92,6 @@ def _check_entry(entry: Any, data_files: Sequence[tuple[str, int]]) -> None:
     path, length = data_files[entry.shard_id] if has_file else ("", 0)
     if entry.size > max(length, _ALLOCATED):
         raise TableError(f"it has {entry.size} bytes, and its data file {length}")
-    has_lengths = dtype in (tf.string, tf.variant)
     if elements * (1 if has_lengths else dtype.size) > entry.size:
         raise TableError(f"{entry.size} bytes for {dtype.name} {shape}")
     if has_lengths and has_file and entry.offset < length:
@@ -102,14 +101,16 @@ def _check_entry(entry: Any, data_files: Sequence[tuple[str, int]]) -> None:
         _check_lengths(content, elements, entry.size, dtype == tf.variant)
 
 
-def _type(number: int) -> tf.DType:
+@functools.cache  # to compare types takes long, and an index may list many values
+def _type(number: int) -> tuple[tf.DType, bool]:
+    """Returns a type, and whether a value's bytes begin with the lengths of its parts."""
     try:
         dtype = tf.as_dtype(number)
     except (TypeError, ValueError):
         number = 0
     if not 0 < number < _REFERENCES:
         raise TableError("there is no type of that number")
-    return dtype
+    return dtype, dtype in (tf.string, tf.variant)
 
 
 def _check_lengths(content: bytes, count: int, size: int, is_variant: bool) -> None:

@@ -35,6 +35,7 @@ __all__ = [
 PATTERN_CHARACTERS = "[]\\"
 
 _PART = re.compile(r"/part_\d+(?=/)")
+_SHARD = re.compile(r"\.data-\d{5}-of-\d{5}")  # a pattern of a prefix would be compiled each time
 
 
 def open_checkpoint(path: str) -> tf.train.CheckpointReader:
@@ -142,9 +143,11 @@ def missing_files(path: str) -> list[str]:
 def data_files(path: str) -> list[str]:
     """Lists the existing data files of a checkpoint."""
     folder, start = os.path.split(path)
-    pattern = re.compile(re.escape(start) + r"\.data-\d{5}-of-\d{5}")
-    names = tf.io.gfile.listdir(folder or ".")
-    return [os.path.join(folder, name) for name in names if pattern.fullmatch(name)]
+    return [
+        os.path.join(folder, name)
+        for name in tf.io.gfile.listdir(folder or ".")
+        if name.startswith(start) and _SHARD.fullmatch(name, len(start))
+    ]
 
 
 @contextlib.contextmanager

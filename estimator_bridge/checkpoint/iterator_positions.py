@@ -16,11 +16,12 @@ from estimator_bridge.checkpoint.lock import check_model_dir
 from estimator_bridge.checkpoint.publishing import publish
 from estimator_bridge.errors import CheckpointError
 from estimator_bridge.graph import DividedIterators
-from estimator_bridge.own_files import remove_file, replace_text, staged
+from estimator_bridge.own_files import is_link, remove_file, replace_text, set_aside, staged
 from estimator_bridge.tensorflow_private import eager_mode, iterator_state
 
 __all__ = ["InputPositionError", "Positions"]
 
+_IN_LIST = b"model_checkpoint_path: "
 _STATE = "/.ATTRIBUTES/ITERATOR_STATE"
 
 
@@ -45,6 +46,7 @@ class Positions:
 
     def __init__(self, folder: str, name: str, model: str):
         self._folder, self._name, self._model = folder, name, model
+        self._saved: set[int] = set()  # steps
 
     @property
     def _list_file(self) -> str:
@@ -88,9 +90,13 @@ class Positions:
 
         def write() -> None:
             check_model_dir(path)  # TensorFlow would make the folder anew
+            if tf.io.gfile.exists(path + ".index") and not self._can_show(step):
+                for file in [path + ".index", *data_files(path)]:
+                    set_aside(file, "is no position of an input, and one of its name was saved")
             with eager_mode(), staged(self._folder, os.path.basename(path)) as place:
                 tf.train.Checkpoint(iterator=taken).write(place)
                 publish(place, path)
+            self._saved.add(step)
 
         return write
 
@@ -182,6 +188,15 @@ class Positions:
             )
         return True
 
+    def _can_show(self, step: int) -> bool:
+        """Returns whether this library wrote what has the name of a step's position."""
+        if step in self._saved:
+            return True
+        try:
+            return self._is_ours(step)
+        except CheckpointError:
+            return False
+
     def _listed(self) -> list[int]:
         """Returns the steps of the positions that the list file names."""
         try:
@@ -191,6 +206,19 @@ class Positions:
             return []
         named = re.findall(rf'paths: "{re.escape(self._name)}\.ckpt-(\d+)"', content)
         return list(map(int, named))
+
+    def _is_list(self) -> bool:
+        """Returns whether the list file is a list, or is missing or empty; a link is none."""
+        if is_link(self._list_file):
+            return False
+        try:
+            with tf.io.gfile.GFile(self._list_file, "rb") as file:
+                content = file.read()
+        except tf.errors.NotFoundError:
+            return True
+        except tf.errors.OpError:
+            return False
+        return not content or _IN_LIST in content
 
     def steps(self) -> list[int]:
         """Returns the steps that have a position, in order."""
@@ -223,8 +251,9 @@ class Positions:
             self._remove(step)
 
     def _remove(self, step: int) -> None:
+        """Removes a position, unless it is a file of others that has such a name."""
         path = self.path(step)
-        for file in [path + ".index", *data_files(path)]:
+        for file in [path + ".index", *data_files(path)] if self._can_show(step) else []:
             remove_file(file)
 
     def _list(self, steps: list[int]) -> None:
@@ -233,6 +262,8 @@ class Positions:
         lines = [f'model_checkpoint_path: "{names[-1]}"'] if names else []
         lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
         check_model_dir(self._list_file)
+        if not self._is_list():
+            set_aside(self._list_file, "has the name of a list of positions, but is none")
         replace_text(self._list_file, "".join(line + "\n" for line in lines))
 
 

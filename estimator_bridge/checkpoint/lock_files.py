@@ -12,9 +12,15 @@ from collections.abc import Iterator
 import tensorflow as tf
 
 from estimator_bridge.checkpoint.folder_place import FolderPlace, is_shared_disk
-from estimator_bridge.checkpoint.lock_holder import Holder, in_use, parsed_holder, text_of
+from estimator_bridge.checkpoint.lock_holder import (
+    Holder,
+    in_use,
+    is_of_holder,
+    parsed_holder,
+    text_of,
+)
 from estimator_bridge.errors import ModelDirInUseError
-from estimator_bridge.own_files import remove_file, remove_open_file
+from estimator_bridge.own_files import remove_file, remove_open_file, set_aside
 
 __all__ = ["LOCK_FILE", "LockFile", "StoredLockFile", "opened_lock"]
 
@@ -198,7 +204,11 @@ def opened_lock(model_dir: str, place: FolderPlace | None) -> Iterator[LockFile]
     """
     descriptor = None if place is None else _locked_descriptor(model_dir, place.descriptor)
     if place is None or descriptor is None:
-        yield StoredLockFile(model_dir)
+        file = StoredLockFile(model_dir)
+        content = file.content()
+        if content and not is_of_holder(content):
+            _set_aside(model_dir)
+        yield file
         return
     try:
         yield LocalLockFile(place, descriptor)
@@ -223,7 +233,9 @@ def _locked_descriptor(model_dir: str, folder: int) -> int | None:
         with contextlib.suppress(FileNotFoundError):
             in_place = os.stat(LOCK_FILE, dir_fd=folder, follow_symlinks=False)
             if os.path.samestat(os.fstat(descriptor), in_place):
-                return descriptor
+                if _is_lock(descriptor, in_place):
+                    return descriptor
+                _set_aside(model_dir)
         os.close(descriptor)  # its last holder has deleted it in the meantime
 
 
@@ -246,6 +258,16 @@ def _descriptor(model_dir: str, folder: int) -> int:
         os.close(descriptor)
         raise _not_a_lock(path)
     return descriptor
+
+
+def _is_lock(descriptor: int, status: os.stat_result) -> bool:
+    """Returns whether a file was written as a lock, or is new, and not one of the user's."""
+    content = os.pread(descriptor, _MOST_BYTES, 0)
+    return is_of_holder(content) if content else status.st_nlink == 1
+
+
+def _set_aside(model_dir: str) -> None:
+    set_aside(os.path.join(model_dir, LOCK_FILE), "has the name of a training's lock, but is none")
 
 
 def _not_a_lock(path: str) -> ModelDirInUseError:

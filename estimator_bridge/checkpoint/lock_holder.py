@@ -13,7 +13,10 @@ import uuid
 
 from estimator_bridge.errors import ModelDirInUseError
 
-__all__ = ["Holder", "in_use", "new_holder", "parsed_holder", "text_of"]
+__all__ = ["Holder", "in_use", "is_of_holder", "new_holder", "parsed_holder", "text_of"]
+
+
+_START = b'{"host": '
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +60,11 @@ def parsed_holder(text: bytes) -> Holder | None:
         if has_names and all(isinstance(number, (int, float)) for number in numbers):
             return holder
     return None
+
+
+def is_of_holder(text: bytes) -> bool:
+    """Returns whether a text is a holder's, perhaps cut short."""
+    return text.startswith(_START) or _START.startswith(text)
 
 
 def in_use(model_dir: str, holder: Holder | None) -> ModelDirInUseError:

@@ -22,10 +22,12 @@ from estimator_bridge.checkpoint.publishing import publish
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.own_files import (
     has_open_staging,
+    lies_at,
     log_once,
     open_staging,
     remove_abandoned_staging,
     replace_file,
+    set_aside,
     staged,
 )
 from estimator_bridge.tensorflow_private import whole_files_written_by
@@ -118,6 +120,8 @@ class CheckpointingSession(LiftedSession):
             return write(prefix)
         with staged(folder, name) as place:
             write(place)
+            if not tf.io.gfile.exists(prefix + ".index") and lies_at(prefix + ".meta"):
+                set_aside(prefix + ".meta", "has no index, and a checkpoint of its name was saved")
             publish(place, prefix)
         return tf.compat.as_bytes(prefix)
 

@@ -20,6 +20,7 @@ from estimator_bridge.own_files import (
     abandoned_in,
     identity_of,
     is_own_folder,
+    lies_at,
     move_over,
     open_to_write,
     parse_note,
@@ -46,6 +47,8 @@ def publish(staged: str, prefix: str) -> None:
     new = {prefix + file[len(staged) :]: file for file in data_files(staged)}
     new[index] = staged + ".index"  # last: the old index also fits new data of the same values
     is_new = not tf.io.gfile.exists(index)
+    if is_new and lies_at(index):
+        set_aside(index, "is a link to nowhere, and a checkpoint of the same name was saved")
     for file in data_files(prefix):
         if is_new:
             set_aside(file, "has no index, and a checkpoint of the same name was saved")

@@ -14,7 +14,7 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Union
 
 from estimator_bridge.any_files import is_folder, is_remote, names_in
 from estimator_bridge.own_files.deleting import (
@@ -41,8 +41,12 @@ _START = ".estimator_bridge.staging"
 # Whether it is a training's, the machine, the process, the token.
 _NAME = re.compile(rf"{re.escape(_START)}-(training|beside)-([0-9a-f]{{8}})-(\d+)-[0-9a-f]{{32}}")
 
+# What tells a folder of this machine from another that gets its name: the device and the inode. On
+# an object store, and of a folder that is not there, the name.
+_Place = Union[tuple[int, int], str]
+
 _lock = threading.RLock()
-_open: dict[str, _Staging] = {}  # by the folder for which it is open
+_open: dict[_Place, _Staging] = {}  # by the folder for which it is open
 _in_use: set[str] = set()  # the paths of this process's staging folders
 
 
@@ -56,7 +60,7 @@ class _Staging:
 
     def __init__(self, folder: str, kind: str):
         self._token = new_token()
-        self.process, self.place = os.getpid(), _place_of(folder)
+        self.process = os.getpid()
         name = f"{_START}-{kind}-{this_machine()}-{self.process}-{self._token}"
         self._path = os.path.join(folder, name)
         self._is_made = self._is_closed = False
@@ -106,7 +110,7 @@ def open_staging(folder: str) -> Iterator[None]:
     Args:
       folder: the model_dir of a training; this process holds its lock.
     """
-    key, staging = _key(folder), _Staging(folder, "training")
+    key, staging = _place_of(folder), _Staging(folder, "training")
     with _lock:
         before = _open.get(key)
         _open[key] = staging
@@ -123,11 +127,7 @@ def open_staging(folder: str) -> Iterator[None]:
 
 def has_open_staging(folder: str) -> bool:
     """Returns whether a training of this process writes into a folder."""
-    with _lock:
-        staging = _open.get(_key(folder))
-    if staging is None or staging.process != os.getpid():  # a forked copy's
-        return False
-    return staging.place == _place_of(folder)  # not of a folder that was moved away
+    return _open_in(folder) is not None
 
 
 @contextlib.contextmanager
@@ -144,8 +144,7 @@ def staged(folder: str, name: str) -> Iterator[str]:
     Raises:
       OSError: nothing can be written there. On an object store, a tf.errors.OpError.
     """
-    with _lock:
-        shared = _open.get(_key(folder)) if has_open_staging(folder) else None
+    shared = _open_in(folder)
     if shared is not None:
         with shared.path_of(name) as path:
             yield path
@@ -223,7 +222,7 @@ def remove_abandoned_staging(folder: str, is_only_training: bool = False) -> lis
       The paths of what stays, because the library cannot show that it wrote it.
     """
     with _lock:
-        shared = _open.get(_key(folder))
+        shared = _open.get(_place_of(folder))
     left = shared.remove() if shared is not None else []  # after an error
     for path in abandoned_in(folder, is_only_training):
         left += remove_own_folder(path)
@@ -255,14 +254,18 @@ def is_running(process: int) -> bool:
     return True
 
 
-def _place_of(folder: str) -> tuple[int, int] | None:
-    """Returns what tells a folder of this machine from another that gets its name."""
-    with contextlib.suppress(OSError):
-        if not is_remote(folder):
+def _open_in(folder: str) -> _Staging | None:
+    """Returns the staging folder of this process's training; None in a forked copy of it."""
+    if not _open:
+        return None
+    with _lock:
+        staging = _open.get(_place_of(folder))
+    return staging if staging is not None and staging.process == os.getpid() else None
+
+
+def _place_of(folder: str) -> _Place:
+    if not is_remote(folder):
+        with contextlib.suppress(OSError):
             status = os.stat(folder)
             return status.st_dev, status.st_ino
-    return None
-
-
-def _key(folder: str) -> str:
-    return folder.rstrip("/") if is_remote(folder) else os.path.realpath(folder)
+    return folder.rstrip("/")

@@ -21,11 +21,14 @@ from typing import Any
 from parity.faults import (
     damage,
     disks,
+    foreign_files,
+    hostile,
     kills,
     random_kills,
     restarts,
     signals,
     sockets,
+    two_trainings,
     workers,
 )
 from parity.faults.options import Options
@@ -35,11 +38,14 @@ from parity.faults.options import Options
 KINDS: dict[str, Any] = {
     "damage": damage,
     "disks": disks,
+    "foreign-files": foreign_files,
+    "hostile": hostile,
     "kills": kills,
     "random-kills": random_kills,
     "restarts": restarts,
     "signals": signals,
     "sockets": sockets,
+    "two-trainings": two_trainings,
     "workers": workers,
 }
 
@@ -54,6 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--every", metavar="N", type=int, default=1, help="try every N-th place")
     parser.add_argument("--seed", type=int, default=0, help="seed of random choices")
     parser.add_argument(
+        "--tried", metavar="N", type=int, default=1000, help="number of random folders"
+    )
+    parser.add_argument(
         "--results", metavar="FILE", type=Path, help="continue from the results in this file"
     )
     given = parser.parse_intermixed_args(argv)
@@ -61,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     unknown = set(given.cases) - set(kind.NAMES)
     if unknown:
         parser.error(f"no such case: {sorted(unknown)[0]}; there are {', '.join(kind.NAMES)}")
-    options = Options(given.every, given.seed, given.results)
+    options = Options(given.every, given.seed, given.tried, given.results)
     here = kind.run(given.cases or kind.NAMES, options)
     if given.json:
         Path(given.json).write_text(json.dumps(here, indent=1))

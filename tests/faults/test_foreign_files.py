@@ -1,58 +1,123 @@
-"""Files, folders and links of others in a model_dir stay during a training and an export."""
+"""Files, folders and links of others in a model_dir stay during trainings, kills and exports."""
 
+import contextlib
 import os
-import random
+import tempfile
+from pathlib import Path
 
+import hypothesis
 import pytest
-from small_training import examples, make, receiver
+import tensorflow as tf
+from hypothesis import strategies as st
+from small_training import examples, make
 
-NAMES = [
-    "results-{n}_temp", "model.ckpt-{n}_temp", "model.ckpt-9{n}.meta", "vgg.ckpt-{n}.meta",
-    "vgg.ckpt-{n}.data-00000-of-00001", "model.ckpt-9{n}.data-00000-of-00001",
-    "checkpoint.tmp{hex}", "vgg.ckpt-{n}.index.tempstate{n}", "graph.pbtxt.new",
-    "checkpoint_input.new", "input.ckpt-9{n}.index", ".estimator_bridge-{hex}",
-    ".estimator_bridge.staging-training-00000000-7-{hex}", "temp-15000000{n}{n}",
-]  # fmt: skip
-NOTES = [".estimator_bridge.deleting", ".estimator_bridge.unfinished"]
+import estimator_bridge as eb
+from estimator_bridge.checkpoint import Positions
+from parity.faults import foreign_entries, foreign_programs
+from parity.faults.foreign_files import REFUSALS
 
-
-def fill(folder, outside, chance):
-    for name in chance.sample(NAMES, 8):
-        number, token = chance.randrange(10, 99), f"{chance.getrandbits(128):032x}"
-        path = folder / name.format(n=number, hex=token)
-        kind = chance.choice(["file", "folder", "link"])
-        if kind == "folder":
-            path.mkdir(parents=True)
-            (path / "part-00000-of-00001").write_text(token)
-        elif kind == "link":
-            path.symlink_to(outside)
-        else:
-            path.write_text(token)
+LOCK = ".estimator_bridge.lock"
 
 
-def contents(folder):
-    return {
-        os.path.join(place, name): os.readlink(path) if os.path.islink(path) else path.read_bytes()
-        for place, folders, files in os.walk(folder)
-        for name in [*files, *(f for f in folders if os.path.islink(os.path.join(place, f)))]
-        for path in [folder.__class__(place, name)]
-    }
+def paths(place, name, number, token):
+    named = name.format(n=number, hex=token, hex9=token[:9], machine=token[:8])
+    return f"{place}/{named}"
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_every_byte_of_others_is_there(tmp_path, seed):
-    chance = random.Random(seed)
-    folder, outside = tmp_path / "model", tmp_path / "outside"
-    (folder / "export").mkdir(parents=True)
-    outside.mkdir()
-    (outside / "mine").write_text("mine")
-    fill(folder, outside, chance)
-    fill(folder / "export", outside, chance)
-    before = contents(tmp_path)
-    (folder / chance.choice(NOTES)).write_bytes(chance.randbytes(20))
-    estimator = make(folder)
-    estimator.train(examples, max_steps=3)
-    estimator.train(examples, max_steps=5)
-    estimator.export_saved_model(str(folder / "export"), receiver)
-    after = contents(tmp_path)
-    assert {path: after.get(path) for path in before} == before
+ENTRIES = st.builds(
+    foreign_entries.Entry,
+    path=st.builds(
+        paths,
+        st.sampled_from(foreign_entries.PLACES),
+        st.sampled_from(foreign_entries.NAMES),
+        st.sampled_from([*range(9), 47]),
+        st.text("0123456789", min_size=32, max_size=32),
+    ),
+    kind=st.sampled_from(foreign_entries.KINDS),
+    content=st.sampled_from(foreign_entries.TEXTS) | st.binary(min_size=1, max_size=60),
+    mode=st.sampled_from(foreign_entries.MODES),
+    target=st.sampled_from(foreign_entries.TARGETS),
+)
+
+
+def is_refusal(error):
+    return not {kind.__name__ for kind in type(error).__mro__}.isdisjoint(REFUSALS)
+
+
+@hypothesis.settings(
+    max_examples=10,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(hypothesis.HealthCheck),
+    phases=[hypothesis.Phase.generate],  # to shrink takes minutes
+)
+@hypothesis.given(st.lists(ENTRIES, min_size=6, max_size=16), st.integers(1, 120), st.booleans())
+def test_every_byte_of_others_is_there(entries, operation, has_exports):
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        foreign_entries.create(root, entries)
+        before = foreign_entries.contents(root)
+        try:
+            kill = foreign_programs.killed_after(operation)
+            with contextlib.suppress(foreign_programs.Killed), kill:
+                foreign_programs.train_first(f"{root}/model", has_exports)
+            foreign_programs.continue_training(f"{root}/model", has_exports)
+        except Exception as error:
+            assert is_refusal(error), entries
+        assert not foreign_entries.losses(before, foreign_entries.contents(root)), entries
+
+
+@pytest.mark.parametrize("text", [b"my notes", b"[1, 2]", b'{"host": "x"'])
+def test_a_file_with_the_locks_name_is_set_aside_unless_it_may_be_a_lock(tmp_path, text, caplog):
+    (tmp_path / LOCK).write_bytes(text)
+    make(tmp_path).train(examples, steps=1)
+    aside = tmp_path / f"{LOCK}.set_aside-1"
+    assert not (tmp_path / LOCK).exists()
+    if text.startswith(b"{"):  # of a process that was killed while it wrote
+        assert not aside.exists()
+    else:
+        assert aside.read_bytes() == text
+        assert "it has the name of a training's lock, but is none" in caplog.text
+
+
+@pytest.mark.parametrize("text", ["mine", ""])
+def test_a_hard_link_with_the_locks_name_leaves_its_file_alone(tmp_path, text):
+    mine = tmp_path / "mine"
+    mine.write_text(text)
+    (tmp_path / "model").mkdir()
+    os.link(mine, tmp_path / "model" / LOCK)
+    make(tmp_path / "model").train(examples, steps=1)
+    assert mine.read_text() == text
+
+
+def test_a_meta_file_without_an_index_is_set_aside(tmp_path):
+    (tmp_path / "model.ckpt-2.meta").write_text("mine")
+    estimator = make(tmp_path)
+    estimator.train(examples, steps=2)
+    assert (tmp_path / "model.ckpt-2.meta.set_aside-1").read_text() == "mine"
+    with tf.Graph().as_default():
+        assert tf.compat.v1.train.import_meta_graph(f"{tmp_path}/model.ckpt-2.meta")
+    # Its own is replaced.
+    estimator.train(examples, steps=2)
+    assert len(list(tmp_path.glob("*.set_aside-*"))) == 1
+
+
+def test_a_file_with_the_name_of_an_inputs_position_stays(tmp_path):
+    for name in ("input.ckpt-2.index", "input.ckpt-0.index", "checkpoint_input"):
+        (tmp_path / name).write_text(f"my {name}")
+    estimator = make(tmp_path, keep_checkpoint_max=1)
+    hooks = [eb.training.CheckpointInputPipelineHook(estimator)]
+    estimator.train(examples, hooks=hooks, steps=6)
+    for name in ("input.ckpt-2.index", "input.ckpt-0.index", "checkpoint_input"):
+        assert (tmp_path / f"{name}.set_aside-1").read_text() == f"my {name}"
+    assert Positions(str(tmp_path), "input", str(tmp_path / "model.ckpt")).steps() == [6]
+
+
+def test_a_list_of_positions_does_not_show_who_wrote_them(tmp_path):
+    (tmp_path / "checkpoint_input").write_text('all_model_checkpoint_paths: "input.ckpt-7"\n')
+    (tmp_path / "input.ckpt-7.index").write_text("mine")
+    estimator = make(tmp_path)
+    hooks = [eb.training.CheckpointInputPipelineHook(estimator)]
+    estimator.train(examples, hooks=hooks, steps=2)
+    assert (tmp_path / "input.ckpt-7.index").read_text() == "mine"

@@ -34,9 +34,10 @@ folder = Path(sys.argv[1])
 def report(case, reads):
     """Calls each function; one that raises an error of the library has refused."""
     counts = {"case": case, "tried": 0, "refused": 0, "read": 0, "others": []}
-    start = time.process_time()
+    start, slowest = time.process_time(), 0.0
     for read in reads:
         counts["tried"] += 1
+        began = time.process_time()
         try:
             read()
             counts["read"] += 1
@@ -44,6 +45,8 @@ def report(case, reads):
             counts["refused"] += 1
         except Exception as error:
             counts["others"].append(repr(error)[:300])
+        slowest = max(slowest, time.process_time() - began)
+    counts["slowest"] = round(slowest, 2)
     counts["seconds"] = round(time.process_time() - start, 2)
     print(json.dumps(counts), flush=True)
 

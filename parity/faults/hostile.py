@@ -1,0 +1,76 @@
+"""Files that anybody may have written: each is read, or refused with a message in under 2 s.
+
+The files and what reads them are those of tests/security/hostile_files.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from parity.faults.counts import table
+from parity.faults.options import Options
+
+__all__ = ["NAMES", "run", "table"]
+
+NAMES = ["files"]
+_ROOT = Path(__file__).parents[2]
+_PROGRAM = _ROOT / "tests" / "security" / "hostile_files.py"
+_TRIES = 60  # changed copies of each file
+_SECS = 1200.0
+_MOST_SECS = 2.0
+
+
+def run(names: Sequence[str], options: Options) -> dict[str, Any]:
+    """Reads the files in one process, which reports after each case.
+
+    Args:
+      names: of NAMES.
+      options: `every` has an effect: the changed copies are fewer.
+
+    Returns:
+      JSON by the kind of file: see `counts.counted`; and the longest time in `secs`.
+    """
+    del names
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, str(_PROGRAM), folder],
+            env={
+                **os.environ,
+                "PYTHONPATH": str(_ROOT),
+                "TF_CPP_MIN_LOG_LEVEL": "3",
+                "HOSTILE_TRIES": str(_TRIES // options.every),
+            },
+            capture_output=True,
+            text=True,
+            timeout=_SECS,
+            check=False,
+        )
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    results = {case["case"]: _counted(case) for case in lines}
+    if done.returncode:
+        what = f"ended with {done.returncode} after these: {done.stderr[-300:]}"
+        results["the next one"] = {
+            "tried": 1, "count": 0, "held": False, "known": False, "told": {what: 1}
+        }  # fmt: skip
+    return results
+
+
+def _counted(case: Mapping[str, Any]) -> dict[str, Any]:
+    told = {what: case[what] for what in ("refused", "read") if case[what]}
+    if case["others"]:
+        told["another error"] = len(case["others"])
+    is_slow = case["slowest"] >= _MOST_SECS
+    if is_slow:
+        told[f"took {case['slowest']} s"] = 1
+    count = max(case["refused"] + case["read"] - is_slow, 0)
+    return {
+        "tried": case["tried"], "count": count, "held": count == case["tried"], "known": False,
+        "told": told, "secs": case["slowest"],
+    }  # fmt: skip
