@@ -1,7 +1,7 @@
 """When an input is drawn from, relative to runs of a session, hooks and the caller's code.
 
 Each input counts its draws, and answers what was asked last. An original that reads ahead draws
-more, and answers older requests: ``draws`` here may be fewer and ``answers`` newer, not the reverse.
+more, and answers older requests: here ``draws`` may be fewer and ``answers`` newer, not vice versa.
 """
 
 from __future__ import annotations
@@ -220,11 +220,17 @@ class Steps:
     def __init__(self):
         self.source, self.draws, self.answers = Source(), [], []
 
-    def __call__(self, x):
-        self.answers.append(float(x[0]))
-        self.draws.append(self.source.settled())
-        self.source.request = len(self.answers) + 1.0
-        return x
+    @property
+    def note(self):
+        """A function of no object: estimators copy their params."""
+
+        def note(x):
+            self.answers.append(float(x[0]))
+            self.draws.append(self.source.settled())
+            self.source.request = len(self.answers) + 1.0
+            return x
+
+        return note
 
     @property
     def outcome(self):
@@ -233,14 +239,14 @@ class Steps:
 
 def trained_without_hooks(folder, form):
     steps = Steps()
-    estimator(folder, steps).train(lambda: form(steps.source), steps=5)
+    estimator(folder, steps.note).train(lambda: form(steps.source), steps=5)
     return [steps.outcome, no_more(steps.source.settled())]
 
 
 def evaluated_without_hooks(folder, form):
     steps = Steps()
     estimator(folder).train(lambda: tf.constant([1.0]), steps=1)
-    estimator(folder, steps).evaluate(lambda: form(steps.source), steps=5)
+    estimator(folder, steps.note).evaluate(lambda: form(steps.source), steps=5)
     return [steps.outcome, no_more(steps.source.settled())]
 
 
