@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.data.row_queues import RowQueueRunner
+from estimator_bridge.data.self_contained import Outside
 from estimator_bridge.graph import InputPart, LiftedSession
 
 __all__ = ["BatchInput", "placeholders"]
@@ -43,8 +44,22 @@ class BatchInput(abc.ABC):
 
     @property
     @abc.abstractmethod
+    def outside(self) -> Outside:
+        """What its elements depend on outside of it."""
+
+    @property
     def is_self_contained(self) -> bool:
-        """Whether nobody can notice when it is drawn from: see ``self_contained``."""
+        """Whether nobody can notice when it is drawn from."""
+        return self.outside is Outside.NOTHING
+
+    def may_be_read_ahead(self, is_watched: Callable[[], bool]) -> bool:
+        """Returns whether elements may be drawn before the step that uses them.
+
+        Args:
+          is_watched: returns whether code of the program runs between two steps, or in one: it may
+            change a file that the next element comes from.
+        """
+        return self.is_self_contained or (self.outside is Outside.FILES and not is_watched())
 
     @abc.abstractmethod
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:

@@ -21,7 +21,7 @@ from estimator_bridge.data.input_parts import DividedDatasets, Division
 from estimator_bridge.data.lifted_inputs import dataset_of_tensors, lifted_dataset
 from estimator_bridge.data.returned_tensors import ReturnedTensors, check_length, is_plain
 from estimator_bridge.data.row_queues import RowQueueRunner
-from estimator_bridge.data.self_contained import is_dataset_self_contained, is_self_contained
+from estimator_bridge.data.self_contained import Outside, outside_of, outside_of_dataset
 from estimator_bridge.graph import InputPart, LiftedSession, arrays_outside
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.model.ancestors import ancestors
@@ -124,17 +124,17 @@ class GraphInput(BatchInput):
         return bool(runners) or any("Iterator" in operation.type for operation in behind)
 
     @functools.cached_property
-    def is_self_contained(self) -> bool:
-        """Whether nobody can notice when it is drawn from: see ``self_contained``."""
+    def outside(self) -> Outside:
+        """What its elements depend on outside of it."""
         runners = self._graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
         queues = {r.queue.queue_ref.op.name for r in runners if isinstance(r, RowQueueRunner)}
         if self._returned is not None:
             leaves = [leaf for leaf in self._returned.leaves if not is_plain(leaf)]
-            return is_self_contained(self._graph, leaves, queues)
+            return outside_of(self._graph, leaves, queues)
         if self.is_eager:
-            return is_dataset_self_contained(self._dataset)
+            return outside_of_dataset(self._dataset)
         variant = tf.data.experimental.to_variant(self._dataset)
-        return is_self_contained(self._graph, [variant], queues)
+        return outside_of(self._graph, [variant], queues)
 
     @property
     def has_plain_values(self) -> bool:

@@ -1,13 +1,15 @@
-"""Decides whether an input is self-contained, so that nobody can notice when it is drawn from.
+"""Decides whether anybody can notice when an input is drawn from.
 
 Drawing an element early is wrong if somebody can notice: a generator may answer what the caller
-asked last, and a file may grow. So only self-contained inputs are read ahead, and then freely.
+asked last. So only self-contained inputs are read ahead, and then freely. Files are between the
+two: the caller may rewrite one between two elements, if it gets control there.
 """
 
 from __future__ import annotations
 
+import enum
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -18,7 +20,7 @@ from estimator_bridge.graph.op_kinds import DEQUEUES
 from estimator_bridge.graph.snapshot import is_stateful, node_name
 from estimator_bridge.tensorflow_private import eager_mode, op_def
 
-__all__ = ["is_dataset_self_contained", "is_self_contained"]
+__all__ = ["Outside", "outside_of", "outside_of_dataset"]
 
 _IGNORE = 1  # tf.data's ExternalStatePolicy: the nodes are only looked at
 
@@ -33,18 +35,25 @@ _CLOSED = re.compile(
     r"|ThreadPoolHandle|DatasetToSingleElement|_Arg|_Retval"
 )
 _CALLS = frozenset({"Case", "If", "StatefulPartitionedCall", "While"})  # judged by what they call
-# Not stateful by type. A file may grow or change, or be a pipe.
-_OPEN = re.compile(r"PyFuncStateless|ReadFile|MatchingFiles|\w*Snapshot\w*|ExperimentalSql\w*")
+# Readers of files, which TensorFlow reads at positions: of a pipe or a terminal, it cannot.
+_FILES = re.compile(
+    r"ReadFile|MatchingFiles|(Experimental)?MatchingFilesDataset"
+    r"|(TFRecord|TextLine|FixedLengthRecord)Dataset(V\d)?"
+)
+_OPEN = re.compile(r"PyFuncStateless|\w*Snapshot\w*|ExperimentalSql\w*")  # not stateful by type
 _ITERATORS = frozenset({"IteratorGetNext", "IteratorV2", "OneShotIterator"})
 
 
-def is_self_contained(
-    graph: tf.Graph, tensors: Sequence[tf.Tensor], queues: Collection[str]
-) -> bool:
-    """Whether the elements of an input depend on nothing outside of it, and change nothing there.
+class Outside(enum.IntEnum):
+    """What the elements of an input depend on, or change, outside of it."""
 
-    Generators, Python functions, files, queues, variables, mutable tables, prints and iterators
-    that a handle names are outside. Arrays, computations on them and random numbers are inside.
+    NOTHING = 0  # arrays, computations on them and random numbers are inside
+    FILES = 1
+    MORE = 2  # Python, queues, variables, mutable tables, prints, iterators that a handle names
+
+
+def outside_of(graph: tf.Graph, tensors: Sequence[tf.Tensor], queues: Collection[str]) -> Outside:
+    """Returns what an input depends on outside of it.
 
     Args:
       graph: the graph in which the input_fn was called.
@@ -53,12 +62,15 @@ def is_self_contained(
     """
     snapshot = Snapshot.of(graph)
     nodes = list(_behind(snapshot, [tensor.op.name for tensor in tensors], queues))
-    is_closed = all(node.op in _ITERATORS or _is_closed(node, snapshot.library) for node in nodes)
-    return is_closed and _are_functions_closed(reached(snapshot.library, nodes))
+    read = (node for node in nodes if node.op not in _ITERATORS)
+    return max(
+        _outside_of_nodes(read, snapshot.library),
+        _outside_of_functions(reached(snapshot.library, nodes)),
+    )
 
 
-def is_dataset_self_contained(dataset: tf.data.Dataset) -> bool:
-    """Whether the same is true of a dataset that was made outside of any graph."""
+def outside_of_dataset(dataset: tf.data.Dataset) -> Outside:
+    """Returns the same of a dataset that was made outside of any graph."""
     try:
         with eager_mode():
             serialized = tf.raw_ops.DatasetToGraphV2(
@@ -66,10 +78,12 @@ def is_dataset_self_contained(dataset: tf.data.Dataset) -> bool:
                 external_state_policy=_IGNORE,
             ).numpy()
     except (tf.errors.OpError, NotImplementedError):  # a generator or a resource
-        return False
+        return Outside.MORE
     graph_def = tf.compat.v1.GraphDef.FromString(serialized)
-    is_closed = all(_is_closed(node, graph_def.library) for node in graph_def.node)
-    return is_closed and _are_functions_closed(graph_def.library)
+    return max(
+        _outside_of_nodes(graph_def.node, graph_def.library),
+        _outside_of_functions(graph_def.library),
+    )
 
 
 def _behind(snapshot: Snapshot, names: Sequence[str], queues: Collection[str]) -> Iterator[Any]:
@@ -92,21 +106,28 @@ def _behind(snapshot: Snapshot, names: Sequence[str], queues: Collection[str]) -
         waiting += [*map(node_name, node.input), *datasets.get(name, ())]
 
 
-def _are_functions_closed(library: Any) -> bool:
-    return all(_is_closed(node, library) for f in library.function for node in f.node_def)
+def _outside_of_functions(library: Any) -> Outside:
+    nodes = (node for function in library.function for node in function.node_def)
+    return _outside_of_nodes(nodes, library)
 
 
-def _is_closed(node: Any, library: Any) -> bool:
-    """Whether a node's own operation is the same whenever it runs."""
+def _outside_of_nodes(nodes: Iterable[Any], library: Any) -> Outside:
+    return max((_outside_of_node(node, library) for node in nodes), default=Outside.NOTHING)
+
+
+def _outside_of_node(node: Any, library: Any) -> Outside:
+    """Returns what a node's own operation depends on."""
     op = node.op
+    if _FILES.fullmatch(op):
+        return Outside.FILES
     if _OPEN.fullmatch(op):
-        return False
+        return Outside.MORE
     if not is_stateful(op) or op in _CALLS or _CLOSED.fullmatch(op) or _is_random(op):
-        return True
-    definition = op_def(op)  # None for a function that is called by its name
-    return definition is None and bool(
-        called_functions(node) & {function.signature.name for function in library.function}
-    )
+        return Outside.NOTHING
+    # A function may be called by its name, without an op that has a definition.
+    functions = {function.signature.name for function in library.function}
+    is_call = op_def(op) is None and bool(called_functions(node) & functions)
+    return Outside.NOTHING if is_call else Outside.MORE
 
 
 def _is_random(op: str) -> bool:

@@ -146,6 +146,7 @@ class SessionInput:
         iterator of an input with one part may be TensorFlow's own.
       refusal: why a run of the session cannot draw; None if it can.
       divides: whether a step leaves parts undrawn that it does not need.
+      is_in_order: whether the batch of a step is drawn after the step before it, not during it.
     """
 
     def __init__(
@@ -154,9 +155,10 @@ class SessionInput:
         open_input: Callable[[], tuple[Any, Sequence[InputPart]]],
         refusal: str | None = None,
         divides: bool = False,
+        is_in_order: bool = False,
     ):
         self._parts, self._open_input = list(parts), open_input
-        self._refusal, self.divides = refusal, divides
+        self._refusal, self.divides, self.is_in_order = refusal, divides, is_in_order
         self._iterator: Any = None
 
     @property

@@ -20,17 +20,18 @@ class BatchSource:
     Args:
       spec: the spec of an element.
       count: the number of elements in a step.
+      is_in_order: whether they are drawn after the step before, not during it.
     """
 
     is_bound = True  # whether a compiled loop takes the same tensors at each call
 
-    def __init__(self, spec: Any, count: int):
-        self._spec, self._count = spec, count
+    def __init__(self, spec: Any, count: int, is_in_order: bool = False):
+        self._spec, self._count, self.is_in_order = spec, count, is_in_order
 
     @property
     def key(self) -> Any:
         """The value by which compiled loops are told apart."""
-        return self._spec
+        return self._spec, self.is_in_order
 
     @property
     def components(self) -> list[Any]:
@@ -78,16 +79,17 @@ class DividedBatchSource(BatchSource):
 
     Args:
       like: iterators that a compiled loop replaces by others.
+      is_in_order: as for all inputs.
     """
 
-    def __init__(self, like: DividedIterators):
-        super().__init__(like.element_spec, 1)
+    def __init__(self, like: DividedIterators, is_in_order: bool = False):
+        super().__init__(like.element_spec, 1, is_in_order)
         self._like = like
 
     @property
     def key(self) -> Any:
         """The value by which compiled loops are told apart."""
-        return self._spec, self._like.drawn
+        return self._spec, self._like.drawn, self.is_in_order
 
     def next_ones(self, iterator: Any) -> list[Any]:
         """Returns the next element, as an optional."""
@@ -107,6 +109,7 @@ class HostBatchSource(BatchSource):
         runs if all are full.
     """
 
+    is_in_order = False  # each host reads one batch ahead
     is_bound = False  # the sizes of the next batches are tensors of a call
 
     def __init__(self, specs: Sequence[Any], devices: Sequence[str], full_batch: int | None):
@@ -164,17 +167,20 @@ class HostBatchSource(BatchSource):
         return []
 
 
-def batch_source_of(iterator: Any, count: int, full_batch: int | None) -> tuple[BatchSource, Any]:
+def batch_source_of(
+    iterator: Any, count: int, full_batch: int | None, is_in_order: bool
+) -> tuple[BatchSource, Any]:
     """Returns a way to draw from an iterator, and the tensors for a compiled loop.
 
     Args:
       iterator: an iterator of this process, or iterators of several hosts.
       count: the number of elements in a step, for an iterator of this process.
       full_batch: see ``HostBatchSource``.
+      is_in_order: see ``BatchSource``.
     """
     if isinstance(iterator, DividedIterators):
-        return DividedBatchSource(iterator), tuple(iterator.iterators)
+        return DividedBatchSource(iterator, is_in_order), tuple(iterator.iterators)
     if isinstance(iterator, PlacedIterators):
         source = HostBatchSource(iterator.element_spec, iterator.devices, full_batch)
         return source, (*iterator.parts, tf.constant(iterator.ahead, tf.int64))
-    return BatchSource(iterator.element_spec, count), iterator
+    return BatchSource(iterator.element_spec, count, is_in_order), iterator

@@ -92,14 +92,13 @@ class StepLoop:
         nodes = [*run.names, *run.host_names]
         counter, outputs = step.counter, request.outputs
         is_counted = counter is not None and counts_up(Snapshot.of(session.graph), nodes, counter)
-        body: LoopBody | BlockBody = LoopBody(
-            self._step, is_counted, layout.full_batch, session.graph, outputs
-        )
+        one_by_one = LoopBody(self._step, is_counted, layout.full_batch, session.graph, outputs)
+        body: LoopBody | BlockBody = one_by_one
         is_known = is_counted or counter is None  # how many steps a call runs
         if is_known and may_be_blocks(self._step, layout, request, session.graph):
             body = BlockBody(self._step)
         fed = [_spec_of(session.graph.get_tensor_by_name(ref)) for ref in request.fed]
-        self._many = ManySteps(self._step, body, layout, fed, outputs)
+        self._many = ManySteps(self._step, body, one_by_one, layout, fed, outputs)
         is_one = strategy.num_replicas_in_sync == 1
         self._beside = (
             SessionRunCounter(session, run.random_names) if is_one and run.random_names else None
@@ -141,7 +140,9 @@ class StepLoop:
             if steps == 1 and singly and self._single and self._single.takes_next():
                 result = self._single(iterator, rng_step + beside, values)
             else:
-                result = self._many(iterator, steps, rng_step + beside, limit, values)
+                result = self._many(
+                    iterator, steps, rng_step + beside, limit, values, self._is_in_order
+                )
             self._session.random.steps = rng_step + result.steps
             return result
         except tf.errors.OpError as error:
@@ -187,7 +188,12 @@ class StepLoop:
 
     def traced(self, iterator: Any) -> tf.Graph:
         """Returns the graph of the loop for an iterator of this kind; nothing runs."""
-        return self._many.function(iterator)[0].graph
+        return self._many.function(iterator, self._is_in_order)[0].graph
+
+    @property
+    def _is_in_order(self) -> bool:
+        source = self._session.input
+        return source is not None and source.is_in_order
 
     def _fed_values(self, fed: Sequence[np.ndarray]) -> list[tf.Tensor]:
         with eager_mode(), tf.device(host_device()):

@@ -32,6 +32,7 @@ class ManySteps:
     Args:
       step: the step to run.
       body: the function of the loop.
+      in_order: that of a loop which draws each batch after the step before.
       layout: the layout of a batch.
       fed: the specs of the values that each call supplies.
       outputs: keeps the fetches of each step; None if only the last step's are wanted.
@@ -45,11 +46,13 @@ class ManySteps:
         self,
         step: WatchedStep,
         body: LoopBody | BlockBody,
+        in_order: LoopBody,
         layout: BatchLayout,
         fed: Sequence[tf.TensorSpec],
         outputs: StepOutputs | None,
     ):
-        self._step, self._body, self._layout = step, body, layout
+        self._step, self._layout = step, layout
+        self._body, self._in_order = body, in_order
         self.fed, self._outputs, self._is_random = fed, outputs, step.run.is_random
         self.compiled: list[tuple[object, CompiledLoop]] = []
         # The loop of an iterator, and the tensors that it takes.
@@ -67,11 +70,17 @@ class ManySteps:
             self._body.check(self.fed)
 
     def __call__(
-        self, iterator: Any, steps: int, rng_step: int, limit: int | None, fed: Sequence[tf.Tensor]
+        self,
+        iterator: Any,
+        steps: int,
+        rng_step: int,
+        limit: int | None,
+        fed: Sequence[tf.Tensor],
+        is_in_order: bool,
     ) -> LoopResult:
         """Runs up to ``steps`` steps; see ``StepLoop``."""
         self._step.run.check_ready()
-        function, drawn_from = self.function(iterator)
+        function, drawn_from = self.function(iterator, is_in_order)
         numbers = steps, rng_step if self._is_random else 0, _NO_LIMIT if limit is None else limit
         given = [*drawn_from, *map(self._number, numbers), *fed]
         if self._layout.hosts:
@@ -95,16 +104,17 @@ class ManySteps:
             outputs=self._outputs.read(state["outputs"], done) if self._outputs else (),
         )
 
-    def function(self, iterator: Any) -> tuple[CompiledLoop, list[tf.Tensor]]:
+    def function(self, iterator: Any, is_in_order: bool) -> tuple[CompiledLoop, list[tf.Tensor]]:
         """Returns the compiled loop for iterators of this kind, and the tensors that it takes."""
         if iterator in self._bound:
             return self._bound[iterator]
         elements, full_batch = self._layout.elements or 1, self._layout.full_batch
         with eager_mode(), tf.device(host_device()):
-            source, drawn_from = batch_source_of(iterator, elements, full_batch)
+            source, drawn_from = batch_source_of(iterator, elements, full_batch, is_in_order)
             compiled = next((loop for key, loop in self.compiled if key == source.key), None)
             if compiled is None:
-                compiled = CompiledLoop(self._body, source, drawn_from, self.fed)
+                body = self._in_order if source.is_in_order else self._body
+                compiled = CompiledLoop(body, source, drawn_from, self.fed)
                 self.compiled.append((source.key, compiled))
         found = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
         if source.is_bound:

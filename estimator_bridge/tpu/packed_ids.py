@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_bridge.data import BatchInput
+from estimator_bridge.data.self_contained import Outside
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.tpu.embedding_features import EmbeddingFeature, check_features
 
@@ -118,9 +119,9 @@ class PackedIds(BatchInput):
         return self._part.is_eager
 
     @property
-    def is_self_contained(self) -> bool:
-        """Whether nobody can notice when it is drawn from."""
-        return self._part.is_self_contained
+    def outside(self) -> Outside:
+        """What its elements depend on outside of it."""
+        return self._part.outside
 
     @property
     def may_end(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.data import BatchInput, HostDatasets
+from estimator_bridge.data.self_contained import Outside
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import Host
 
@@ -41,9 +42,9 @@ class ShardedInput(BatchInput):
         return all(part.is_eager for part in self._parts)
 
     @property
-    def is_self_contained(self) -> bool:
-        """Whether nobody can notice when it is drawn from."""
-        return all(part.is_self_contained for part in self._parts)
+    def outside(self) -> Outside:
+        """What its elements depend on outside of it."""
+        return max(part.outside for part in self._parts)
 
     @property
     def may_end(self) -> bool:
@@ -110,9 +111,9 @@ class HostInputs(BatchInput):
         return all(part.is_eager for part in self.parts)
 
     @property
-    def is_self_contained(self) -> bool:
-        """Whether nobody can notice when it is drawn from."""
-        return all(part.is_self_contained for part in self.parts)
+    def outside(self) -> Outside:
+        """What its elements depend on outside of it."""
+        return max(part.outside for part in self.parts)
 
     @property
     def may_end(self) -> bool:
@@ -180,9 +181,9 @@ class PerCoreInput(BatchInput):
         return self._part.is_eager
 
     @property
-    def is_self_contained(self) -> bool:
-        """Whether nobody can notice when it is drawn from."""
-        return self._part.is_self_contained
+    def outside(self) -> Outside:
+        """What its elements depend on outside of it."""
+        return self._part.outside
 
     @property
     def may_end(self) -> bool:

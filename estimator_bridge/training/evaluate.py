@@ -20,6 +20,7 @@ from estimator_bridge.training.printed_scalars import printed_as_number
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.short_batches import evaluate_short_batch
 from estimator_bridge.training.termination import end_if_asked
+from estimator_bridge.training.watched_input import is_watched
 
 __all__ = ["evaluate_program"]
 
@@ -52,7 +53,7 @@ def evaluate_program(
         own_hooks = program.spec.evaluation_hooks
         last = [StopAfterHook(steps)] if are_called(own_hooks) and steps is not None else []
         all_hooks = [*hooks, *last, *own_hooks]
-        source = program.read_input()
+        source = program.read_input(is_watched=lambda: is_watched(graph, all_hooks))
         started = time.monotonic()
         logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
         evaluated = open_session(

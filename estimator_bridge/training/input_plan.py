@@ -95,29 +95,35 @@ class InputPlan:
             labels = None
         return TracedBatch(features, labels, tuple(refs), size)
 
-    def dataset(self, session: LiftedSession) -> Any:
+    def dataset(self, session: LiftedSession, may_be_ahead: bool) -> Any:
         """Returns the batches for the compiled loop; HostDatasets if other machines feed.
 
         Args:
           session: see ``BatchInput.dataset``.
+          may_be_ahead: see ``on_demand``.
         """
-        prepare = functools.partial(self._prepared, session)
+        prepare = functools.partial(self._prepared, session, may_be_ahead)
         return self.input.batches(session, prepare, self.layout.full_batch is not None)
 
-    def on_demand(self, session: LiftedSession, dataset: Any) -> Any:
-        """Returns a dataset that reads nothing ahead by itself, unless the input is self-contained.
+    def on_demand(self, session: LiftedSession, dataset: Any, may_be_ahead: bool) -> Any:
+        """Returns a dataset that reads nothing ahead by itself, unless it may.
 
         Args:
           session: see ``BatchInput.dataset``.
           dataset: the batches, or ``DividedDatasets``.
+          may_be_ahead: see ``BatchInput.may_be_read_ahead``.
         """
         # A saved position fits only the dataset that it comes from.
-        if self.input.is_self_contained or session.resources.inputs.keeps_positions:
+        if may_be_ahead or session.resources.inputs.keeps_positions:
             return dataset
         return dataset.with_options(_nothing_ahead())
 
     def _prepared(
-        self, session: LiftedSession, dataset: tf.data.Dataset, reads_ahead: bool
+        self,
+        session: LiftedSession,
+        may_be_ahead: bool,
+        dataset: tf.data.Dataset,
+        reads_ahead: bool,
     ) -> tf.data.Dataset:
         if self.padded_to is not None:
             dataset = pad_batches(dataset, self.padded_to)
@@ -125,9 +131,9 @@ class InputPlan:
                 dataset = dataset.map(_size_last)
         elif reads_ahead or not self.prefetches:
             # A second buffer costs a tenth of a small step.
-            return self.on_demand(session, dataset)
-        if not self.input.is_self_contained:
-            return self.on_demand(session, dataset)
+            return self.on_demand(session, dataset, may_be_ahead)
+        if not may_be_ahead:
+            return self.on_demand(session, dataset, may_be_ahead)
         return dataset.prefetch(tf.data.AUTOTUNE)
 
 

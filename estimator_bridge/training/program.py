@@ -128,20 +128,25 @@ class Program:
 
     def dataset(self) -> Any:
         """Returns the batches for the compiled loop; the session is initialized."""
-        return self.input.dataset()
+        return self.input.dataset(self.plan.input.is_self_contained)
 
-    def read_input(self, make_iterator: Callable[[Any], Any] = iter) -> SessionInput:
+    def read_input(
+        self,
+        make_iterator: Callable[[Any], Any] = iter,
+        is_watched: Callable[[], bool] = lambda: True,
+    ) -> SessionInput:
         """Lets the steps and the session runs draw from one iterator.
 
         Args:
           make_iterator: see ``ProgramInput.open_later``.
+          is_watched: see ``BatchInput.may_be_read_ahead``.
 
         Returns:
           The holder of the iterator.
         """
         tensors = [self.graph.get_tensor_by_name(name) for name in self.inputs if " " not in name]
         whole = InputPart(drawing_nodes(tensors), self.inputs)
-        self.session.input = found = self.input.open_later(whole, make_iterator)
+        self.session.input = found = self.input.open_later(whole, make_iterator, is_watched)
         return found
 
     @property

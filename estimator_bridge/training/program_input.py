@@ -32,18 +32,26 @@ class ProgramInput:
     session: LiftedSession
     is_apart: bool = False
 
-    def dataset(self) -> Any:
-        """Returns the batches for the compiled loop; the session is initialized."""
-        return self._with_threads(lambda: self.plan.dataset(self.session))
+    def dataset(self, may_be_ahead: bool = False) -> Any:
+        """Returns the batches for the compiled loop; the session is initialized.
 
-    def open_later(self, whole: InputPart, make_iterator: Callable[[Any], Any]) -> SessionInput:
+        Args:
+          may_be_ahead: see ``BatchInput.may_be_read_ahead``.
+        """
+        return self._with_threads(lambda: self.plan.dataset(self.session, may_be_ahead))
+
+    def open_later(
+        self, whole: InputPart, make_iterator: Callable[[Any], Any], is_watched: Callable[[], bool]
+    ) -> SessionInput:
         """Returns the input of steps and session runs, which draw from one iterator.
 
         Args:
           whole: the part that an element is, if all parts are drawn together.
           make_iterator: makes an iterator of a dataset, ``DividedDatasets`` or ``HostDatasets``.
             It is called just before the first batch is drawn.
+          is_watched: see ``BatchInput.may_be_read_ahead``.
         """
+        may_be_ahead = self.plan.input.may_be_read_ahead(is_watched)
         given, divides = self.plan.input, self.plan.divides
         static = [whole] if not divides or given.is_whole else given.drawn_parts()
 
@@ -51,14 +59,14 @@ class ProgramInput:
             if divides:
                 dataset, parts = self._with_threads(lambda: given.datasets(self.session, static))
                 with eager_mode():
-                    dataset = self.plan.on_demand(self.session, dataset)
+                    dataset = self.plan.on_demand(self.session, dataset, may_be_ahead)
             else:
-                dataset, parts = self.dataset(), static
+                dataset, parts = self.dataset(may_be_ahead), static
             watch_ends()
             with eager_mode():
                 return make_iterator(dataset), parts
 
-        return SessionInput(static, open_input, self.plan.refusal, divides)
+        return SessionInput(static, open_input, self.plan.refusal, divides, not may_be_ahead)
 
     def end(self) -> None:
         """Stops the input's threads; frees what only this input used."""

@@ -35,6 +35,7 @@ from estimator_bridge.training.program import Program
 from estimator_bridge.training.rescue_checkpoint import LostFolder
 from estimator_bridge.training.saver_listener import release_savers, watch_savers
 from estimator_bridge.training.termination import Stage, Termination
+from estimator_bridge.training.watched_input import is_watched
 from estimator_bridge.training.worker_sync import SingleWorkerSync, worker_sync_of
 
 __all__ = ["train_program"]
@@ -83,7 +84,8 @@ def train_program(
         is_resumed = checkpoint_path is not None
         program.input.session.resources.inputs.keeps_positions = saves_positions(all_hooks)
         source = program.read_input(
-            lambda dataset: open_input(dataset, all_hooks, program.global_step, is_resumed)
+            lambda dataset: open_input(dataset, all_hooks, program.global_step, is_resumed),
+            lambda: is_watched(graph, all_hooks),
         )
         open_session(
             program.session, program.scaffold, all_hooks, checkpoint_path, True, other_than

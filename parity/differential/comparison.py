@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from parity.differential.outcome import ERROR, REMARK
+from parity.differential.outcome import ERROR, NO_LESS, NO_MORE, REMARK
 
 __all__ = ["differences"]
 
@@ -17,7 +17,8 @@ def differences(original: Any, here: Any, place: str = "") -> list[str]:
     """Compares two outcomes.
 
     Numbers may differ by ``RELATIVE`` or ``ABSOLUTE``; an error's class here may be a subclass of
-    the original's; remarks are not compared.
+    the original's; remarks are not compared. Of bounds (``outcome.no_more``), numbers here may be
+    on the one side.
 
     Args:
       original: the outcome under TensorFlow's own Estimator.
@@ -45,8 +46,21 @@ def _of_dicts(original: dict, here: dict, place: str) -> list[str]:
         elif key not in here:
             found.append(f"{place}/{key}: only in the original: {_short(original[key])}")
         else:
-            found += differences(original[key], here[key], f"{place}/{key}")
+            found += _of_values(key, original[key], here[key], f"{place}/{key}")
     return found
+
+
+def _of_values(key: str, original: Any, here: Any, place: str) -> list[str]:
+    """Compares the values of a key; those of a bound as such."""
+    if key not in (NO_LESS, NO_MORE):
+        return differences(original, here, place)
+    if isinstance(original, list) and isinstance(here, list) and len(original) == len(here):
+        pairs = enumerate(zip(original, here))
+        return [line for i, (x, y) in pairs for line in _of_values(key, x, y, f"{place}[{i}]")]
+    numbers = all(isinstance(x, (int, float)) for x in (original, here))
+    if numbers and (here <= original if key == NO_MORE else here >= original):
+        return []
+    return [f"{place}: {_short(original)}, here {_short(here)}"]
 
 
 def _same(original: Any, here: Any) -> bool:

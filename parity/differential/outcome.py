@@ -9,10 +9,25 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ERROR", "REMARK", "error_of", "of", "plain", "raised"]
+__all__ = [
+    "ERROR",
+    "NO_LESS",
+    "NO_MORE",
+    "REMARK",
+    "error_of",
+    "no_less",
+    "no_more",
+    "of",
+    "plain",
+    "raised",
+]
 
 ERROR = "raised "  # begins an error's classes: the type itself, then its bases
 REMARK = "remark: "  # begins a text that is shown, and never compared
+NO_LESS, NO_MORE = (
+    "no less than",
+    "no more than",
+)  # keys of bounds: of numbers here, by the original
 _LARGE = 1000
 
 
@@ -45,6 +60,16 @@ def _array(value: np.ndarray) -> Any:
     if value.ndim == 0:
         return plain(value.item())
     return [plain(item) for item in value]
+
+
+def no_less(value: Any) -> dict[str, Any]:
+    """Returns numbers that agree with the original's if none of them is less."""
+    return {NO_LESS: value}
+
+
+def no_more(value: Any) -> dict[str, Any]:
+    """Returns numbers that agree with the original's if none of them is more."""
+    return {NO_MORE: value}
 
 
 def raised(error: BaseException) -> str:

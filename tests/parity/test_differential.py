@@ -47,6 +47,7 @@ SAMPLE = [
     "keras_sequential",
     "keras_weights_of_model_are_the_start",
     "draw_with_feed",
+    "trained_without_hooks_batches",
     "hooks_of_every_place",
     "summaries_in_scopes",
     "spec_arguments",
@@ -61,6 +62,8 @@ SAMPLE = [
         (0.0, 1e-6),
         ("raised KeyError < LookupError", "raised MissingKey < KeyError < LookupError"),
         ("Thing: remark: at one address", "Thing: remark: at another"),
+        (outcome.no_more([2, 3]), outcome.no_more([1, 3])),
+        (outcome.no_less(2), outcome.no_less(4)),
         (
             {"raised": "raised A", "message": "remark: x"},
             {"raised": "raised A", "message": "remark: "},
@@ -82,6 +85,9 @@ def test_what_counts_as_the_same(original, here):
         ("raised MissingKey < KeyError", "raised KeyError < LookupError", "MissingKey"),
         ("raised KeyError", "a value", "a value"),
         ("Thing: remark: x", "Other: remark: x", "Other"),
+        (outcome.no_more([1, 2]), outcome.no_more([1, 3]), "no more than[1]: 2, here 3"),
+        (outcome.no_less([1, 2]), outcome.no_less([1, 1]), "no less than[1]: 2, here 1"),
+        (outcome.no_more([1, 2]), outcome.no_more([1]), "no more than: [1, 2], here [1]"),
     ],
 )
 def test_what_counts_as_a_difference(original, here, place):
