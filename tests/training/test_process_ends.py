@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-_EXIT_SECS = 120  # a process that hangs never ends; a busy machine is slow
+_EXIT_SECS = 600  # a process that hangs never ends; a busy machine is slow
 _HOST = os.path.join(os.path.dirname(__file__), "process_ends.py")
 
 # The sources, with their exit codes.
@@ -68,7 +68,7 @@ def iterate():
     for answer in opened():
         started.set()
 threading.Thread(target=iterate, daemon=True).start()
-started.wait(60)
+started.wait(300)
 """,
         0,
     ),
@@ -78,7 +78,7 @@ started = threading.Event()
 hooks = [Call(started.set)]
 estimator = eb.Estimator(model_fn)
 threading.Thread(target=lambda: estimator.train(endless, hooks), daemon=True).start()
-started.wait(60)
+started.wait(300)
 """,
         0,
     ),
@@ -86,7 +86,7 @@ started.wait(60)
         """
 prediction = opened()
 def iterate():
-    threading.main_thread().join(60)
+    threading.main_thread().join(300)
     next(prediction)
     prediction.close()
 threading.Thread(target=iterate).start()
@@ -163,7 +163,7 @@ sys.exit(os.waitstatus_to_exitcode(children[1]))
 prediction = opened()
 process = multiprocessing.get_context("fork").Process(target=sys.exit, args=[6])
 process.start()
-process.join(60)
+process.join(300)
 sys.exit(process.exitcode)
 """,
         6,
