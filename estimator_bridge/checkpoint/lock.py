@@ -71,6 +71,11 @@ class _Training:
         self._check_at = clock() + _CHECK_SECS
 
     @property
+    def name(self) -> str:
+        """The folder, as the program names it."""
+        return self._model_dir
+
+    @property
     def is_own(self) -> bool:
         """Whether this thread trains."""
         return self._thread == threading.get_ident() and self.holder.process == os.getpid()
@@ -275,4 +280,11 @@ def _signs_of_life(training: _Training, file: LockFile) -> Iterator[None]:
         yield
     finally:
         ended.set()
-        thread.join()
+        thread.join(_PATIENCE_SECS)
+        if thread.is_alive():
+            logging.warning(
+                "A write to the lock of the model_dir %s has not returned within %d s, and is left "
+                "alone. The next training there may wait as long for a sign of life.",
+                training.name,
+                _PATIENCE_SECS,
+            )

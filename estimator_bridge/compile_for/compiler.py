@@ -34,6 +34,7 @@ _SETTINGS = {
     "TPU_WORKER_HOSTNAMES": "localhost",
 }
 _START_SECS = 60.0  # enough to start Python on a busy machine
+_END_SECS = 5.0  # a process in a system call outlives SIGKILL
 _TELLING = re.compile(r"^F\d{4}|Check failed|^\*\*\*|terminate called|Fatal|\bSIG[A-Z]+\b")
 _OUT_OF_MEMORY = re.compile(r"RESOURCE_EXHAUSTED|CompileTimeHbmOom|[Rr]an out of memory")
 
@@ -136,10 +137,9 @@ class Compiler:
         with contextlib.suppress(OSError):
             process.stdin.close()  # type: ignore[union-attr]
         try:
-            process.wait(timeout=5)
+            process.wait(_END_SECS)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            _end(process)
         self._forget()
 
     def start(self, target: Slice | None = None) -> None:
@@ -240,7 +240,12 @@ class Compiler:
 
     def _died(self) -> CompileError:
         process = self._process
-        code = process.wait() if process else None
+        code = None
+        if process:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = process.wait(_END_SECS)
+            if code is None:
+                _end(process)
         told = _telling_lines(self._log)
         self._process = None
         self._forget()
@@ -249,8 +254,7 @@ class Compiler:
 
     def _kill(self) -> None:
         if self._process:
-            self._process.kill()
-            self._process.wait()
+            _end(self._process)
         self._process = None
         self._forget()
 
@@ -263,6 +267,14 @@ class Compiler:
             with contextlib.suppress(OSError):  # the killed compiler may still write
                 self._folder.cleanup()
         self._answers, self._log, self._folder, self._rest = None, None, None, b""
+
+
+def _end(process: subprocess.Popen[Any]) -> int | None:
+    """Kills a process; returns its exit code, or None if it has not ended in time."""
+    process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return process.wait(_END_SECS)
+    return None
 
 
 @functools.cache

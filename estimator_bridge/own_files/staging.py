@@ -94,6 +94,8 @@ class _Staging:
 
     def remove(self) -> list[str]:
         """Removes the folder; a later file makes it again."""
+        if self.process != os.getpid():  # a forked copy ends; its parent still writes there
+            return []
         with _lock:
             if self._writers:
                 return []
