@@ -280,7 +280,10 @@ class Estimator(ExportMethods, OriginalMethods):
                     )
                 if writes_report(hooks, self._config):
                     folder.check()
-                    write_report(self._model_dir)
+                    try:
+                        write_report(self._model_dir)
+                    except DiskError as error:  # the results are returned regardless
+                        logging.warning("%s", error)
             return results
 
     def predict(

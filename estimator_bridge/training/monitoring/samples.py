@@ -11,6 +11,7 @@ import numpy as np
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint.watched_folders import WatchedFolder
+from estimator_bridge.errors import DiskError
 from estimator_bridge.training.monitoring.report_page import write_report
 from estimator_bridge.training.monitoring.run_record import read_record, write_record
 
@@ -40,8 +41,12 @@ def with_samples(predictions: Iterable[Any], model_dir: str) -> Iterator[Any]:
             if loss := folder.loss():
                 logging.warning("model_dir %s %s: it gets no report.", model_dir, loss)
             elif kept:
-                write_record(model_dir, dataclasses.replace(read_record(model_dir), samples=kept))
-                write_report(model_dir)
+                try:
+                    record = dataclasses.replace(read_record(model_dir), samples=kept)
+                    write_record(model_dir, record)
+                    write_report(model_dir)
+                except DiskError as error:  # the predictions are computed
+                    logging.warning("%s", error)
 
 
 def _as_text(prediction: Any) -> dict[str, str]:
