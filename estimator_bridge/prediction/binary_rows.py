@@ -21,6 +21,11 @@ def record_rows(path: str) -> Found:
     After a record whose content is damaged comes the next one. After a damaged header nothing of
     the file can be found.
     """
+    try:
+        check_is_no_pipe(path)
+    except OSError as error:
+        yield BadRow(path, "", f"{error.strerror}")
+        return
     reader = tf_record_random_reader(path)
     offset = 0
     for number, length in enumerate(walk(path)):
@@ -30,11 +35,6 @@ def record_rows(path: str) -> Found:
             yield BadRow(path, place, f"damaged: {length.reason}; {left}")
             return
         try:
-        check_is_no_pipe(path)
-    except OSError as error:
-        yield BadRow(path, "", f"{error.strerror}")
-        return
-    try:
             content, _ = reader.read(offset)
         except tf.errors.OpError as error:
             yield BadRow(path, place, f"damaged: {error.message}")
