@@ -28,7 +28,7 @@ from models.saved_files import saved_output
 
 v1 = tf.compat.v1
 # The original writes these, over whatever has the name, or names them by the step.
-ORIGINAL = re.compile(r"checkpoint|graph\.pbtxt|model\.ckpt-.*")
+ORIGINAL = re.compile(r"checkpoint|graph\.pbtxt|(?:model|input)\.ckpt-.*")
 
 
 @pytest.mark.parametrize("name", ["report.html", "run.yaml", "generated.png", "no_ending"])
