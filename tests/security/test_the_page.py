@@ -59,7 +59,7 @@ def test_an_idx_file(shape, content, is_packed, tmp_path):
     path, packed = tmp_path / ("a.gz" if is_packed else "a"), idx(shape, content)
     path.write_bytes(gzip.compress(packed) if is_packed else packed)
     with pytest.raises(DataError):
-        read_idx(str(path))
+        read_idx(str(path), len(shape))
 
 
 @pytest.mark.parametrize(
