@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, TextIO
 
 __all__ = [
     "check_is_file",
+    "check_is_no_pipe",
     "exists",
     "files_below",
     "is_folder",
@@ -106,6 +107,16 @@ def check_is_file(path: str) -> None:
     mode = os.stat(path).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise OSError(errno.EINVAL, "is a pipe or a device, not a file", path)
+
+
+def check_is_no_pipe(path: str) -> None:
+    """Does what `check_is_file` does, but leaves a missing file to what opens it.
+
+    Raises:
+      OSError: it is a pipe or a device.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+        check_is_file(path)
 
 
 def open_bytes(path: str) -> BinaryIO:

@@ -26,10 +26,15 @@ def whole_file(path: str) -> Iterator[str]:
     """
     with temporary_beside(path) as temporary:
         yield temporary
-        with open(temporary, "rb") as file:
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        move_over(temporary, path)
+        try:
+            with open(temporary, "rb") as file:
+                os.fsync(file.fileno())
+            os.chmod(temporary, 0o666 & ~_umask())
+            move_over(temporary, path)
+        except OSError as error:
+            if error.errno is None:
+                raise
+            raise type(error)(error.errno, error.strerror, path) from error
 
 
 def _umask() -> int:

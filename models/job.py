@@ -14,6 +14,7 @@ from absl import flags as absl_flags
 
 import estimator_bridge as eb
 from estimator_bridge.data.input_errors import BadInputError
+from estimator_bridge.own_files import own_output
 from flags import (
     Accelerator,
     RateRule,
@@ -32,7 +33,7 @@ from models.folders import require_data, require_writable
 from models.memory import require_memory, total_memory
 from models.plan import plan_of
 from models.registry import entry_of, own_values
-from models.saved_files import saved_file
+from models.saved_files import saved_output
 from models.task import InputRequest, Task, open_task
 
 __all__ = ["Job", "run"]
@@ -232,18 +233,18 @@ class Job:
         if not is_trained or self._flags.compile_only or "://" in self._model_dir:
             yield
             return
-        path = os.path.join(self._model_dir, _CONFIG)
+        path = own_output(os.path.join(self._model_dir, _CONFIG))
         checkpoint = self._estimator.latest_checkpoint()
         earlier = _content_of(path)
         about = f"Run again: python train.py --config={path}"
         own = own_values({**in_force, "model_dir": self._model_dir}, self._flags.model)
-        with saved_file(path) as temporary:
+        with saved_output(path) as temporary:
             write_config(temporary, own, about)
         try:
             yield
         except Exception:
             if earlier is not None and self._estimator.latest_checkpoint() == checkpoint:
-                with saved_file(path) as temporary, open(temporary, "wb") as file:
+                with saved_output(path) as temporary, open(temporary, "wb") as file:
                     file.write(earlier)
             raise
 

@@ -11,9 +11,9 @@ import tensorflow as tf
 from estimator_bridge.any_files import is_remote
 from estimator_bridge.checkpoint import explained_full_disk_of
 from estimator_bridge.local_files import whole_file
-from estimator_bridge.own_files import replace_text
+from estimator_bridge.own_files import own_output, record_output, replace_text
 
-__all__ = ["saved_file", "write_text"]
+__all__ = ["saved_file", "saved_output", "write_text"]
 
 
 @contextlib.contextmanager
@@ -30,8 +30,29 @@ def saved_file(path: str) -> Iterator[str]:
         DiskFullError: the disk is full; nothing is left of the file.
         OSError: the file cannot be written for another reason.
     """
-    with explained_full_disk_of(f"The file {path}"), whole_file(path) as temporary:
+    with (
+        explained_full_disk_of(f"The file {path}", only_writes=True),
+        whole_file(path) as temporary,
+    ):
         yield temporary
+
+
+@contextlib.contextmanager
+def saved_output(path: str) -> Iterator[str]:
+    """Does what `saved_file` does, but leaves a user's file of that name alone.
+
+    Args:
+        path: the output's usual path. If a file has it that no training wrote, or that was edited
+            since, the output goes to a name beside it.
+
+    Yields:
+        See `saved_file`.
+    """
+    target = own_output(path)
+    with saved_file(target) as temporary:
+        yield temporary
+        with open(temporary, "rb") as file:
+            record_output(target, file.read())
 
 
 def write_text(path: str, text: str) -> None:

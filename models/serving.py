@@ -11,6 +11,7 @@ from absl import flags as absl_flags
 
 import flags
 from estimator_bridge.any_files import is_folder
+from estimator_bridge.own_files import output_to_read
 from estimator_bridge.prediction.model_folder import ModelFolder
 from models.registry import define_model_flags, entry_of, settle
 from models.task import open_task
@@ -65,7 +66,7 @@ def exporting(arguments: argparse.Namespace, folder: ModelFolder) -> Callable[[s
 
 def _training_flags(model_dir: str, model: str | None) -> absl_flags.FlagValues | None:
     """Returns the flags of the training of a model_dir; None if they are not known."""
-    config = os.path.join(model_dir, _CONFIG)
+    config = output_to_read(os.path.join(model_dir, _CONFIG))
     words = [f"--config={config}"] if os.path.exists(config) else []
     if not words and model is None:
         return None

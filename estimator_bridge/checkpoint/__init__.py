@@ -31,6 +31,7 @@ from estimator_bridge.checkpoint.publishing import finish_publishing
 from estimator_bridge.checkpoint.restore_checks import check_checkpoint, describe_variables
 from estimator_bridge.checkpoint.saver_snapshot import SaverSnapshot, why_not_beside_steps
 from estimator_bridge.checkpoint.saver_variables import restored_variables
+from estimator_bridge.checkpoint.watched_folders import watched_folder
 
 __all__ = [
     "CheckpointMismatchError",
@@ -68,5 +69,6 @@ __all__ = [
     "restored_variables",
     "step_of",
     "wait_for_abandoned",
+    "watched_folder",
     "why_not_beside_steps",
 ]

@@ -67,18 +67,21 @@ _PROBLEMS = (
 )
 
 
-def disk_problem(error: BaseException, folder: str = "") -> tuple[DiskProblem, str] | None:
+def disk_problem(
+    error: BaseException, folder: str = "", only_writes: bool = False
+) -> tuple[DiskProblem, str] | None:
     """Returns what is wrong with the disk, and the line that says so; None for other errors.
 
     Args:
       error: an error of TensorFlow, of a summary writer, or of Python.
       folder: where files are written. A disk that fails counts only if the error names a file
         there: data may be read from another one.
+      only_writes: whether nothing was read, so that such an error needs no file's name.
     """
     if not isinstance(error, _TYPES) or isinstance(error, DiskProblemError):
         return None
     for problem in _PROBLEMS:
         reason = problem.reason_in(error)
-        if reason and (problem.number != errno.EIO or (folder and folder in reason)):
+        if reason and (problem.number != errno.EIO or only_writes or (folder and folder in reason)):
             return problem, reason
     return None

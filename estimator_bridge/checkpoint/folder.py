@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.any_files import check_is_no_pipe
 from estimator_bridge.checkpoint.disk_problems import disk_problem
 from estimator_bridge.checkpoint.error_types import (
     DamagedCheckpointError,
@@ -125,6 +126,7 @@ def checkpoints_in(model_dir: str) -> list[str]:
     """
     state_file = os.path.join(model_dir, "checkpoint")
     try:
+        check_is_no_pipe(state_file)
         with tf.io.gfile.GFile(state_file) as file:
             file.read(1)
         state = tf.train.get_checkpoint_state(model_dir)

@@ -41,29 +41,34 @@ def explained_full_disk(model_dir: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def explained_full_disk_of(what: str, folder: str = "") -> Iterator[None]:
+def explained_full_disk_of(
+    what: str, folder: str = "", only_writes: bool = False
+) -> Iterator[None]:
     """Turns full-disk errors into one that says what was not written; others pass unchanged.
 
     Args:
       what: the output being written, which cleans up after itself: "An export to /folder".
-      folder: where it is written. Without it, errors of a failing disk pass unchanged.
+      folder: where it is written. Errors of a failing disk that do not name it pass unchanged.
+      only_writes: whether nothing is read within; then such errors need no name.
 
     Raises:
       DiskFullError: the disk is full, or a file must not become larger.
       DiskError: it is read-only, or fails.
     """
     outcome = f"{what} was not written; existing files are unchanged."
-    with _explained(lambda: outcome, "or use a folder on another disk.", folder):
+    with _explained(lambda: outcome, "or use a folder on another disk.", folder, only_writes):
         yield
 
 
 @contextlib.contextmanager
-def _explained(outcome: Callable[[], str], advice: str, folder: str) -> Iterator[None]:
+def _explained(
+    outcome: Callable[[], str], advice: str, folder: str, only_writes: bool = False
+) -> Iterator[None]:
     """Turns errors of a disk into this library's; ``outcome`` cleans up, and says what stands."""
     try:
         yield
     except Exception as error:
-        diagnosis = disk_problem(error, folder)
+        diagnosis = disk_problem(error, folder, only_writes)
         if diagnosis is None:
             raise
         problem, reason = diagnosis

@@ -14,6 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.any_files import check_is_no_pipe
 from estimator_bridge.checkpoint.index_table import TableError, table_entries, varint
 from estimator_bridge.tensorflow_private import BundleEntryProto, BundleHeaderProto
 
@@ -42,6 +43,7 @@ def check_index(path: str, data_files: Sequence[str]) -> None:
     length = int(tf.io.gfile.stat(path).length)
     if length > _MOST_BYTES:
         raise TableError(f"it has {length:,} bytes, and an index at most {_MOST_BYTES:,}")
+    check_is_no_pipe(path)
     with tf.io.gfile.GFile(path, "rb") as file:
         content = file.read()
     _check(content, tuple((one, int(tf.io.gfile.stat(one).length)) for one in data_files))

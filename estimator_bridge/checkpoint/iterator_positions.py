@@ -10,6 +10,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.any_files import check_is_no_pipe
 from estimator_bridge.checkpoint.error_types import DamagedCheckpointError, MissingCheckpointError
 from estimator_bridge.checkpoint.integrity import check_intact, data_files, explained_read_errors
 from estimator_bridge.checkpoint.lock import check_model_dir
@@ -200,9 +201,10 @@ class Positions:
     def _listed(self) -> list[int]:
         """Returns the steps of the positions that the list file names."""
         try:
+            check_is_no_pipe(self._list_file)
             with tf.io.gfile.GFile(self._list_file, "rb") as file:
                 content = file.read().decode("utf-8", "replace")
-        except tf.errors.OpError:
+        except (OSError, tf.errors.OpError):
             return []
         named = re.findall(rf'paths: "{re.escape(self._name)}\.ckpt-(\d+)"', content)
         return list(map(int, named))

@@ -25,6 +25,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.checkpoint.folder_place import FolderPlace, folder_place
 from estimator_bridge.checkpoint.lock_files import LOCK_FILE, LockFile, StoredLockFile, opened_lock
 from estimator_bridge.checkpoint.lock_holder import Holder, in_use, new_holder, parsed_holder
+from estimator_bridge.checkpoint.watched_folders import check_watched_folders
 from estimator_bridge.errors import ModelDirLostError
 from estimator_bridge.own_files import is_running
 
@@ -196,7 +197,8 @@ def check_model_dir(path: str) -> None:
     """Checks, before a path is written, that it does not make a lost model_dir anew.
 
     Args:
-      path: a file or a folder. It matters only if this process trains in the folder that holds it.
+      path: a file or a folder. It matters only if this process trains in the folder that holds
+        it, or this thread evaluates it or exports to it, see `watched_folder`.
 
     Raises:
       ModelDirLostError: the folder has been removed, renamed or replaced.
@@ -208,6 +210,7 @@ def check_model_dir(path: str) -> None:
         training.look()
         training.check()
         training.check_name()
+    check_watched_folders(path)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import tensorflow as tf
 
+from estimator_bridge.any_files import check_is_no_pipe
+
 __all__ = ["check_assets", "check_assets_extra", "copy_assets_extra"]
 
 
@@ -78,6 +80,7 @@ def copy_assets_extra(assets_extra: Mapping[str, str] | None, export_dir: str) -
     for place, source in (assets_extra or {}).items():
         target = os.path.join(export_dir, "assets.extra", tf.compat.as_str_any(place))
         tf.io.gfile.makedirs(os.path.dirname(target))
+        check_is_no_pipe(os.fspath(source))
         tf.io.gfile.copy(source, target)
 
 

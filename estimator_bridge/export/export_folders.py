@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import tensorflow as tf
 
-from estimator_bridge.checkpoint import check_model_dir
+from estimator_bridge.checkpoint import check_model_dir, watched_folder
+from estimator_bridge.errors import ModelDirLostError
 from estimator_bridge.own_files import (
     is_running,
     log_once,
@@ -62,6 +63,14 @@ class Version:
         self.temporary = temporary
         self.final: str | None = None
 
+    def check(self) -> None:
+        """Checks that no folder on the way was lost, before a writer would create it anew.
+
+        Raises:
+          ModelDirLostError: one was removed, renamed or replaced.
+        """
+        check_model_dir(self.temporary)
+
 
 @contextlib.contextmanager
 def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Version]:
@@ -89,12 +98,15 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
     try:
         make_own_folder(staging, token)
         tf.io.gfile.makedirs(version.temporary)
-        yield version
-        if _is_recorded.get():
-            record_folder(version.temporary)
-        check_model_dir(export_dir_base)
-        first = _after_others(export_dir_base, timestamp)
-        version.final = _publish(version.temporary, export_dir_base, first)
+        with watched_folder(staging, "export", "The export's folder"):
+            yield version
+            version.check()
+            if _is_recorded.get():
+                record_folder(version.temporary)
+            first = _after_others(export_dir_base, timestamp)
+            version.final = _publish(version.temporary, export_dir_base, first)
+    except ModelDirLostError:
+        raise  # nothing here can be shown to be this export's
     except BaseException:
         with contextlib.suppress(OSError, tf.errors.OpError):  # the first error counts
             remove_own_folder(staging)
@@ -105,9 +117,10 @@ def new_version(export_dir_base: str, now: float | None = None) -> Iterator[Vers
 
 
 def remove_abandoned(base: str, now: float | None = None) -> None:
-    """Removes leftovers of killed exports: those of dead processes, and those over a day old.
+    """Removes leftovers of killed exports: those of dead processes of this machine.
 
-    Other folders that look like it, as those of TensorFlow, stay, with a line that names them once.
+    Whether another machine's process is dead, neither its age nor a clock shows. So its folders
+    stay, as those of TensorFlow do. A line names them once, the other machine's after a day.
 
     Args:
       base: the folder of all versions; may be missing.
@@ -121,16 +134,18 @@ def remove_abandoned(base: str, now: float | None = None) -> None:
             left += [name.rstrip("/")] if _LIKE_TEMPORARY.fullmatch(name.rstrip("/")) else []
             continue
         made, machine, process = int(match[1]), match[2], int(match[3])
-        is_here = machine == this_machine()
-        if now - made > _LONG_AGO_SECS or (is_here and not is_running(process)):
+        if machine == this_machine() and not is_running(process):
             # Another process may be faster.
             with contextlib.suppress(FileNotFoundError, tf.errors.NotFoundError):
                 others = remove_own_folder(os.path.join(base, match[0]))
                 left += [os.path.relpath(path, base) for path in others]
+        elif now - made > _LONG_AGO_SECS:
+            left.append(match[0])
     log_once(
         base,
         "%s has folders that a killed export may have left: %s. It cannot be shown that this "
-        "library wrote them, so they stay. Delete them if nobody needs them.",
+        "library wrote them and that no other machine still writes there, so they stay. Delete "
+        "them if nobody needs them.",
         left,
     )
 

@@ -76,6 +76,7 @@ def export_saved_model(
       ValueError: no mode has a receiver function, a receiver function returned no receiver, no
         output can be computed outside of this process, a file is missing, or the checkpoint is
         damaged or belongs to another model (a CheckpointError).
+      ModelDirLostError: the folder of exports was removed, renamed or replaced meanwhile.
     """
     _check_modes(receiver_fns)
     check_assets_extra(assets_extra)
@@ -99,9 +100,11 @@ def export_saved_model(
                     if signatures:
                         builder.add_meta_graph(**content)
                     else:
+                        version.check()  # the builder creates missing folders
                         builder.add_meta_graph_and_variables(session, **content)
                 write_sums_as_identities(graph, last_meta_graph(builder).graph_def)
             signatures[mode] = list(content["signature_def_map"])
+        version.check()
         builder.save(as_text)
         copy_assets_extra(assets_extra, version.temporary)
     return tf.compat.as_bytes(version.final)

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.any_files import check_is_no_pipe
+
 __all__ = ["VocabInfo", "WarmStartSettings", "parse_warm_start", "warm_start"]
 
 _train = tf.compat.v1.train
@@ -164,6 +166,7 @@ def _check_columns(settings: WarmStartSettings) -> None:
         shapes = dict(tf.train.list_variables(settings.ckpt_to_initialize_from))
         if vocabulary.axis != 1 or old not in shapes:
             continue
+        check_is_no_pipe(os.fspath(vocabulary.old_vocab))
         with tf.io.gfile.GFile(vocabulary.old_vocab) as file:
             entries = sum(1 for _ in file)
         if entries != shapes[old][1]:

@@ -24,6 +24,12 @@ from estimator_bridge.own_files.notes import (
     remove_note,
     write_note,
 )
+from estimator_bridge.own_files.outputs import (
+    output_to_read,
+    own_output,
+    record_output,
+    replace_output,
+)
 from estimator_bridge.own_files.recorded_folders import (
     is_recorded_folder,
     record_folder,
@@ -59,9 +65,12 @@ __all__ = [
     "new_token",
     "open_staging",
     "open_to_write",
+    "output_to_read",
+    "own_output",
     "parse_note",
     "read_note",
     "record_folder",
+    "record_output",
     "remove_abandoned_staging",
     "remove_empty_folder",
     "remove_file",
@@ -70,6 +79,7 @@ __all__ = [
     "remove_own_folder",
     "remove_recorded_folder",
     "replace_file",
+    "replace_output",
     "replace_text",
     "set_aside",
     "staged",

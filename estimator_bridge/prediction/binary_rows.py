@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.any_files import check_is_no_pipe
 from estimator_bridge.prediction.rows import BadRow, Found, Row
 from estimator_bridge.records.framing import Damage, walk
 from estimator_bridge.records.source import OVERHEAD
@@ -20,6 +21,11 @@ def record_rows(path: str) -> Found:
     After a record whose content is damaged comes the next one. After a damaged header nothing of
     the file can be found.
     """
+    try:
+        check_is_no_pipe(path)
+    except OSError as error:
+        yield BadRow(path, "", f"{error.strerror}")
+        return
     reader = tf_record_random_reader(path)
     offset = 0
     for number, length in enumerate(walk(path)):
@@ -40,8 +46,12 @@ def record_rows(path: str) -> Found:
 def image_rows(path: str) -> Found:
     """Yields the one image of a file, not decoded."""
     try:
+        check_is_no_pipe(path)
         with tf.io.gfile.GFile(path, "rb") as file:
             content = file.read()
+    except OSError as error:
+        yield BadRow(path, "", f"{error.strerror}")
+        return
     except tf.errors.OpError as error:
         yield BadRow(path, "", f"cannot be read: {error.message}")
         return

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import is_remote
+from estimator_bridge.any_files import check_is_no_pipe, is_remote
 from estimator_bridge.errors import DataError
 
 __all__ = [
@@ -158,6 +158,7 @@ def offset_of(path: str, count: int) -> int:
 
 def begins_as_records(path: str) -> str | None:
     """Returns why a file is not a TFRecord file, by its first bytes; None if it is, or is empty."""
+    check_is_no_pipe(path)
     with tf.io.gfile.GFile(path, "rb") as file:
         header = file.read(HEADER)
     if not header or _length(header) is not None:
@@ -178,6 +179,7 @@ def _opened(path: str) -> Iterator[tuple[int, Callable[[int], bytes]]]:
 
             yield size, header_at
         return
+    check_is_no_pipe(path)
     with open(path, "rb", buffering=0) as file:
         descriptor = file.fileno()
         size = os.fstat(descriptor).st_size

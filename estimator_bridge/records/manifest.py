@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import os
+import shlex
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +19,14 @@ from estimator_bridge.foreign_json import foreign_json
 from estimator_bridge.records.features import Feature
 from estimator_bridge.records.framing import MOST_BYTES
 
-__all__ = ["MANIFEST", "Manifest", "Shard", "read_manifest", "size_and_checksum"]
+__all__ = [
+    "MANIFEST",
+    "DamagedManifestError",
+    "Manifest",
+    "Shard",
+    "read_manifest",
+    "size_and_checksum",
+]
 
 MANIFEST = "manifest.json"
 
@@ -26,6 +34,30 @@ _FORMAT = 1
 _MOST_BYTES = 64 << 20  # a million shards
 _DTYPES = ("float32", "int64", "string", "uint8")
 _BLOCK = 1 << 20
+
+
+class DamagedManifestError(DataError):
+    """A manifest cannot be read.
+
+    Reading records does not go on without it: which files are whole, and which belong to the data
+    set, only the manifest says.
+
+    Args:
+      path: the manifest.
+      reason: what is wrong with it.
+
+    Attributes:
+      reason: see above.
+    """
+
+    def __init__(self, path: str, reason: str):
+        quoted = shlex.quote(path)
+        super().__init__(
+            f"{path}: damaged manifest ({reason}). Write the records again into this folder, which "
+            "keeps equal files, or read all its files without a manifest after: "
+            f"mv {quoted} {shlex.quote(path + '.damaged')}"
+        )
+        self.reason = reason
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +134,8 @@ class Manifest:
         """Returns the manifest of a text.
 
         Raises:
-          DataError: the text is not a manifest, or is one of a later version.
+          DamagedManifestError: the text is not a manifest.
+          DataError: it is one of a later version.
         """
         try:
             content = foreign_json(text)
@@ -115,10 +148,7 @@ class Manifest:
                     classes=_classes(content["classes"]),
                 )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DataError(
-                f"{path}: damaged manifest ({error!r}). Write the records again, or remove this "
-                "file to read them without one."
-            ) from error
+            raise DamagedManifestError(path, repr(error)) from error
         raise DataError(
             f"{path}: a manifest of format {version!r}, want {_FORMAT}. A later estimator_bridge "
             "wrote it: install that version, or write the records again."
@@ -132,7 +162,7 @@ def read_manifest(folder: str) -> Manifest | None:
       The manifest; None if the folder has none.
 
     Raises:
-      DataError: the manifest is damaged.
+      DamagedManifestError: the manifest is damaged.
     """
     path = os.path.join(folder, MANIFEST)
     if not tf.io.gfile.exists(path):
@@ -140,11 +170,11 @@ def read_manifest(folder: str) -> Manifest | None:
     try:
         check_is_file(path)
     except OSError as error:
-        raise DataError(f"{path}: damaged manifest: it {error.strerror}.") from None
+        raise DamagedManifestError(path, f"it {error.strerror}") from None
     with tf.io.gfile.GFile(path, "rb") as file:
         content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
-        raise DataError(f"{path}: not a manifest: it has more than {_MOST_BYTES:,} bytes.")
+        raise DamagedManifestError(path, f"it has more than {_MOST_BYTES:,} bytes")
     return Manifest.from_json(content.decode("utf-8", "replace"), path)
 
 

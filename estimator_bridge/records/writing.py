@@ -28,9 +28,17 @@ from estimator_bridge.own_files import (
     open_to_write,
     remove_abandoned_staging,
     remove_note,
+    set_aside,
     staged,
 )
-from estimator_bridge.records.manifest import MANIFEST, Manifest, Shard, size_and_checksum
+from estimator_bridge.records.manifest import (
+    MANIFEST,
+    DamagedManifestError,
+    Manifest,
+    Shard,
+    read_manifest,
+    size_and_checksum,
+)
 from estimator_bridge.records.progress import Progress
 from estimator_bridge.records.sharding import shards_for
 from estimator_bridge.records.source import OVERHEAD, Source
@@ -72,7 +80,8 @@ def write(
     checksum = source.checksum()
     tf.io.gfile.makedirs(folder)
     with _only_writer(folder):
-        begun = _begun(folder, source, checksum, count, name)
+        with explained_full_disk_of(f"A note on the records in {folder}", folder):
+            begun = _begun(folder, source, checksum, count, name)
         if isinstance(begun, Manifest):
             return begun
         _check_space(folder, source, sum(shard.bytes for shard in begun.shards))
@@ -107,10 +116,15 @@ def _begun(
     """
     remove_abandoned_staging(folder)
     there = set(tf.io.gfile.listdir(folder))
-    if MANIFEST in there:
-        path = os.path.join(folder, MANIFEST)
-        with tf.io.gfile.GFile(path) as file:
-            manifest = Manifest.from_json(file.read(), path)
+    planned = Unfinished(checksum, count, name, ())
+    try:
+        manifest = read_manifest(folder)
+    except DamagedManifestError as error:
+        # The source is at hand: what stands here is kept if it is the same, and refused otherwise.
+        set_aside(os.path.join(folder, MANIFEST), f"is damaged ({error.reason})")
+        _write_text(folder, UNFINISHED, planned.to_json())
+        return planned
+    if manifest is not None:
         if manifest.source != checksum or len(manifest.shards) != count:
             raise DataError(
                 f"{folder}: holds {manifest.records} other records in {len(manifest.shards)} "
@@ -119,7 +133,6 @@ def _begun(
             )
         remove_note(os.path.join(folder, UNFINISHED))  # of a kill between the last two operations
         return manifest
-    planned = Unfinished(checksum, count, name, ())
     unfinished = read_unfinished(folder)
     if unfinished is not None:
         if dataclasses.replace(unfinished, shards=()) != planned:
@@ -220,10 +233,16 @@ def _move(temporary: str, path: str) -> None:
 
 def _write_text(folder: str, name: str, text: str) -> None:
     """Writes a small file as a whole."""
-    with staged(folder, name) as temporary:
-        with open_to_write(temporary) as file:
-            file.write(text.encode())
-        _move(temporary, os.path.join(folder, name))
+    path = os.path.join(folder, name)
+    try:
+        with staged(folder, name) as temporary:
+            with open_to_write(temporary) as file:
+                file.write(text.encode())
+            _move(temporary, path)
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise type(error)(error.errno, error.strerror, path) from error  # a write names no file
 
 
 def _sync(path: str) -> None:

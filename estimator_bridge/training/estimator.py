@@ -23,6 +23,7 @@ from estimator_bridge.checkpoint import (
     remove_leftovers,
     step_of,
     wait_for_abandoned,
+    watched_folder,
 )
 from estimator_bridge.compile_for import CompileJob, NotComputed, current_job, end_program
 from estimator_bridge.data.input_errors import explained_input_errors
@@ -251,6 +252,8 @@ class Estimator(ExportMethods, OriginalMethods):
 
         Raises:
           ValueError: steps is not positive, or there is no such checkpoint.
+          ModelDirLostError: model_dir was removed, renamed or replaced during the evaluation. The
+            results are in the log.
         """
         self._check_steps("Eval", steps=steps)
         hooks = check_hooks(hooks)
@@ -266,14 +269,21 @@ class Estimator(ExportMethods, OriginalMethods):
             execution = self._execution(ModeKeys.EVAL)
             with contextlib.suppress(DiskError):  # the results are returned regardless
                 check_writable(self._model_dir)
-            path = self._checkpoint_for(checkpoint_path, "evaluate")
-            with self._program(execution, input_fn, ModeKeys.EVAL, path, bool(hooks)) as program:
-                other_than = None if checkpoint_path else self._other_than()
-                results = evaluate_program(
-                    program, self.eval_dir(name), hooks, steps, path, other_than
-                )
-            if writes_report(hooks, self._config):
-                write_report(self._model_dir)
+            with watched_folder(self._model_dir, "evaluation") as folder:
+                path = self._checkpoint_for(checkpoint_path, "evaluate")
+                with self._program(
+                    execution, input_fn, ModeKeys.EVAL, path, bool(hooks)
+                ) as program:
+                    other_than = None if checkpoint_path else self._other_than()
+                    results = evaluate_program(
+                        program, self.eval_dir(name), hooks, steps, path, other_than
+                    )
+                if writes_report(hooks, self._config):
+                    folder.check()
+                    try:
+                        write_report(self._model_dir)
+                    except DiskError as error:  # the results are returned regardless
+                        logging.warning("%s", error)
             return results
 
     def predict(

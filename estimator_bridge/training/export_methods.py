@@ -12,6 +12,7 @@ from estimator_bridge.checkpoint import (
     DamagedCheckpointError,
     MissingCheckpointError,
     explained_full_disk_of,
+    watched_folder,
 )
 from estimator_bridge.compile_for import current_job, end_program
 from estimator_bridge.export.saved_model import export_saved_model
@@ -141,7 +142,10 @@ class ExportMethods(CheckpointMethods):
         base = os.fsdecode(export_dir_base)
         while True:
             try:
-                with explained_full_disk_of(f"An export to {base}", base):
+                with (
+                    watched_folder(self._model_dir, "export"),
+                    explained_full_disk_of(f"An export to {base}", base),
+                ):
                     return export_saved_model(
                         base, call_model, receiver_fns, path, assets_extra,
                         as_text, strip_default_attrs, self._config.tf_random_seed,

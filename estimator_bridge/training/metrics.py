@@ -14,7 +14,10 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.checkpoint import check_model_dir
+from estimator_bridge.errors import ModelDirLostError
 from estimator_bridge.model import EstimatorSpec
+from estimator_bridge.tensorflow_private import forget_event_writers
 from estimator_bridge.training.event_files import tags_at
 
 __all__ = ["LOSS", "add_loss_metric", "metric_values", "write_results", "written_once"]
@@ -72,6 +75,10 @@ def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: s
       directory: the folder of the event files.
       results: metrics by name, the global step among them.
       checkpoint_path: the evaluated checkpoint; written as the text summary 'checkpoint_path'.
+
+    Raises:
+      ModelDirLostError: the folder that holds it was removed, renamed or replaced during the
+        evaluation. The results are in the log.
     """
     step = int(results[_GLOBAL_STEP])
     # format() without !s prints a float32 as one of Python's floats.
@@ -100,6 +107,11 @@ def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: s
         written = tags_at(os.path.join(directory, "*.tfevents.*"), step)
         summaries = [s for s in summaries if not written.issuperset(v.tag for v in s.value)]
     if summaries:
+        try:
+            check_model_dir(directory)
+        except ModelDirLostError:
+            forget_event_writers(directory)  # a later evaluation needs a new file
+            raise
         _write(directory, summaries, step)
 
 

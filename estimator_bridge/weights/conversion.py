@@ -103,7 +103,10 @@ def convert(
     form.check_names(list(values))
     widened = () if form.has_bfloat16 else tuple(n for n, v in values.items() if _is_bfloat16(v))
     values.update({name: values[name].astype(np.float32) for name in widened})
-    with explained_full_disk_of(f"The file {path}"), whole_file(path) as temporary:
+    with (
+        explained_full_disk_of(f"The file {path}", only_writes=True),
+        whole_file(path) as temporary,
+    ):
         form.write(temporary, values)
         _check_same(form.read(temporary), values, path)
     written = {line.old for line in table if line.new is None}

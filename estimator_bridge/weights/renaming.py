@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from estimator_bridge.any_files import open_text
 from estimator_bridge.errors import DataError
 
 __all__ = ["Renaming", "read_table", "renamed"]
@@ -52,7 +53,7 @@ def read_table(path: str) -> tuple[Renaming, ...]:
       DataError: the file cannot be read, or a line is not of that form; the message names it.
     """
     try:
-        with open(path, encoding="utf-8") as file:
+        with open_text(os.fspath(path)) as file:
             lines = file.read().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{os.fspath(path)}: the table of names cannot be read: {error}") from error

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from models.saved_files import saved_file
+from models.saved_files import saved_output
 
 __all__ = ["draw_predictions", "save_figure"]
 
@@ -63,6 +63,6 @@ def draw_predictions(
 
 
 def save_figure(figure: Any, path: str) -> None:
-    """Writes a figure of matplotlib as a PNG, completely or not at all."""
-    with saved_file(path) as unfinished:
+    """Writes a figure of matplotlib as a PNG, completely or not at all; a user's own file stays."""
+    with saved_output(path) as unfinished:
         figure.savefig(unfinished, dpi=120)

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.any_files import check_is_no_pipe
 from models.augment import shifted
 from models.errors import UserError
 from models.first_examples import input_for
@@ -60,6 +61,7 @@ def _records_in(path: str) -> int:
     wanted = "Unpack the archive of CIFAR-10's binary version again"
     if not tf.io.gfile.exists(path):
         raise UserError(f"{path}: missing. {wanted}; it has six files of records.")
+    check_is_no_pipe(path)
     size = tf.io.gfile.stat(path).length
     if not size or size % _BYTES:
         raise UserError(

@@ -1,9 +1,12 @@
 """A lost worker is told from an error of the program, whoever notices the loss first."""
 
+import types
+
 import pytest
 import tensorflow as tf
 
 from estimator_bridge.runtime.worker_loss import is_loss, is_slow_peer
+from estimator_bridge.training import worker_sync
 
 errors = tf.errors
 RPC = "Additional GRPC error information from remote target /job:worker/task:0 while calling"
@@ -73,3 +76,31 @@ def test_a_worker_that_lives_and_does_not_come_is_slow_but_one_without_heartbeat
     heartbeat = "Deadline Exceeded\n\nRPC: /tensorflow.CoordinationService/Heartbeat"
     assert not is_slow_peer(errors.DeadlineExceededError(None, None, ABORTED + heartbeat))
     assert not is_slow_peer(errors.UnavailableError(None, None, slow[0]))
+
+
+class Rejoined(Exception):
+    """The process would start itself anew here."""
+
+
+@pytest.mark.parametrize(("kind", "text"), LOSSES + OTHERS)
+def test_a_worker_starts_itself_anew_after_each_loss_and_after_no_other_error(
+    kind, text, monkeypatch
+):
+    """Which error a stalled worker's peers get depends on who notices first; here each of them."""
+    workers = types.SimpleNamespace(count=2, timeout_secs=None)
+    failures = []
+
+    def rejoin(workers, error):
+        raise Rejoined from error
+
+    monkeypatch.setattr(worker_sync, "workers_of", lambda strategy: workers)
+    monkeypatch.setattr(worker_sync, "rejoin", rejoin)
+    monkeypatch.setattr(worker_sync, "tell_failure", lambda workers, error: failures.append(error))
+    termination = types.SimpleNamespace(requested=False)
+    is_lost = (kind, text) in LOSSES
+    with (
+        pytest.raises(Rejoined if is_lost else kind),
+        worker_sync.with_workers(None, termination),
+    ):
+        raise kind(None, None, text)
+    assert bool(failures) != is_lost

@@ -51,6 +51,11 @@ class Evaluator:
         self._evaluated: str | None = None  # the checkpoint
         self._warned_at: float | None = None
 
+    @property
+    def model_dir(self) -> str:
+        """The folder of the checkpoints."""
+        return tf.compat.as_str_any(self._estimator.model_dir)
+
     def evaluate_and_export(self) -> tuple[EvalResult, list[Any]]:
         """Evaluates the latest checkpoint and calls the exporters, unless it is not new.
 
@@ -116,7 +121,7 @@ class Evaluator:
             return None
 
     def _export(self, metrics: dict[str, Any], path: str, step: int) -> list[Any]:
-        base = os.path.join(tf.compat.as_str_any(self._estimator.model_dir), "export")
+        base = os.path.join(self.model_dir, "export")
         left = self._progress.exports_left(step) if self._progress else {}
         exports: list[Any] = []
         for exporter in self._spec.exporters:

@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint import watched_folder
 from estimator_bridge.training.continuous.evaluation_results import EvalResult, EvalStatus, Outcome
 from estimator_bridge.training.continuous.evaluator import Evaluator
 from estimator_bridge.training.continuous.listeners import ContinuousEvalListener
@@ -34,26 +35,31 @@ def evaluate_until_final(
 
     Returns:
       The metrics of the last evaluation, and the results of its exporters.
+
+    Raises:
+      ModelDirLostError: model_dir was removed, renamed or replaced: no checkpoint would come.
     """
     if eval_spec.start_delay_secs:
         _logging.info("Waiting %f secs before starting eval.", eval_spec.start_delay_secs)
         sleep(eval_spec.start_delay_secs)
     outcome: Outcome = (None, None)
-    while True:
-        started = clock()
-        if not listener.before_eval():
-            _logging.info("Evaluation stops, as before_eval of its listener asks for.")
-            return outcome
-        result, exports = evaluator.evaluate_and_export()
-        if result.status == EvalStatus.EVALUATED:
-            outcome = result.metrics, exports
-        if not listener.after_eval(result):
-            _logging.info("Evaluation stops, as after_eval of its listener asks for.")
-            return outcome
-        if evaluator.is_final(result):
-            _logging.info("Exiting evaluation: %s is the last.", result.checkpoint_path)
-            return outcome
-        _wait_for_next(eval_spec.throttle_secs, clock() - started, result, sleep)
+    with watched_folder(evaluator.model_dir, "continuous evaluation") as folder:
+        while True:
+            folder.check()
+            started = clock()
+            if not listener.before_eval():
+                _logging.info("Evaluation stops, as before_eval of its listener asks for.")
+                return outcome
+            result, exports = evaluator.evaluate_and_export()
+            if result.status == EvalStatus.EVALUATED:
+                outcome = result.metrics, exports
+            if not listener.after_eval(result):
+                _logging.info("Evaluation stops, as after_eval of its listener asks for.")
+                return outcome
+            if evaluator.is_final(result):
+                _logging.info("Exiting evaluation: %s is the last.", result.checkpoint_path)
+                return outcome
+            _wait_for_next(eval_spec.throttle_secs, clock() - started, result, sleep)
 
 
 def _wait_for_next(

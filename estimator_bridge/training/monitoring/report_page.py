@@ -9,10 +9,11 @@ from html import escape
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import check_is_file
+from estimator_bridge.any_files import is_remote
+from estimator_bridge.checkpoint import explained_full_disk_of
 from estimator_bridge.compile_for.html_parts import document, figures_row, table
 from estimator_bridge.compile_for.units import as_si
-from estimator_bridge.own_files import replace_text
+from estimator_bridge.own_files import identity_of, output_to_read, replace_output
 from estimator_bridge.redaction import redacted, redacted_lines
 from estimator_bridge.training.event_files import scalars_by_step
 from estimator_bridge.training.monitoring.curves import STYLE, Curve, chart
@@ -45,10 +46,11 @@ def write_report(model_dir: str | os.PathLike[str]) -> str:
       model_dir: the folder.
 
     Returns:
-      The path of the report.
+      The path of the report. A user's own file of that name stays, and the report goes beside it.
 
     Raises:
       FileNotFoundError: there is no such folder.
+      DiskError: the disk is full, read-only, or fails; an earlier report is unchanged.
     """
     folder = os.fspath(model_dir)
     if not tf.io.gfile.isdir(folder):
@@ -71,9 +73,10 @@ def write_report(model_dir: str | os.PathLike[str]) -> str:
         "<footer><p>Of the run's files only event files, monitor.json and pictures are read. "
         f"To look closer: <code>tensorboard --logdir {escape(folder)}</code></p></footer>",
     ]
+    page = document(f"Run in {folder}", sections, _PAGE_STYLE)
     path = os.path.join(folder, FILE)
-    replace_text(path, document(f"Run in {folder}", sections, _PAGE_STYLE))
-    return path
+    with explained_full_disk_of(f"The report {path}", only_writes=True):
+        return replace_output(path, page.encode("utf-8"))
 
 
 def _evaluations(folder: str) -> Iterator[tuple[str, Scalars]]:
@@ -202,7 +205,8 @@ def _pictures(folder: str) -> str:
     shown = []
     for name in sorted(tf.io.gfile.listdir(folder)):
         path = os.path.join(folder, name)
-        if not name.endswith(".png") or tf.io.gfile.stat(path).length > _MOST_PICTURE_BYTES:
+        size = _size_of_file(path) if name.endswith(".png") else None
+        if size is None or size > _MOST_PICTURE_BYTES:
             continue
         with tf.io.gfile.GFile(path, "rb") as file:
             data = base64.b64encode(file.read()).decode("ascii")
@@ -219,13 +223,18 @@ def _configuration(folder: str, record: RunRecord) -> str:
         for name, value in record.configuration.items()
     ]
     parts = [table(["name", "value"], rows)] if rows else []
-    path = os.path.join(folder, "run.yaml")
-    if tf.io.gfile.exists(path):
-        check_is_file(path)
+    path = output_to_read(os.path.join(folder, "run.yaml"))
+    if _size_of_file(path) is not None:
         with tf.io.gfile.GFile(path, "rb") as file:
             text = file.read(_MOST_TEXT_BYTES).decode("utf-8", "replace")
         parts.append(f"<h3>run.yaml</h3><pre>{escape(redacted_lines(text))}</pre>")
     return _section("Configuration", "".join(parts)) if parts else ""
+
+
+def _size_of_file(path: str) -> int | None:
+    """Returns a file's size; None for a pipe, a device and a folder, which are not read."""
+    identity = identity_of(path if is_remote(path) else os.path.realpath(path))
+    return None if identity is None else identity[0]
 
 
 def _section(title: str, content: str) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.own_files import read_note, replace_text
+from estimator_bridge.checkpoint import explained_full_disk_of
+from estimator_bridge.own_files import own_output, read_note, replace_text
 from estimator_bridge.training.progress_reports import StepReport
 
 __all__ = ["FILE", "Point", "RunRecord", "Trail", "read_record", "write_record"]
@@ -113,14 +114,25 @@ class RunRecord:
 
 def read_record(model_dir: str) -> RunRecord:
     """Reads the record in a folder; an empty one if there is none."""
-    return read_note(os.path.join(model_dir, FILE), _parsed) or RunRecord()
+    return read_note(_path_in(model_dir), _parsed) or RunRecord()
 
 
 def write_record(model_dir: str, record: RunRecord) -> None:
-    """Writes the record; a reader sees the old or the new one."""
+    """Writes the record; a reader sees the old or the new one.
+
+    Raises:
+      DiskError: the disk is full, read-only, or fails; an earlier record is unchanged.
+    """
     tf.io.gfile.makedirs(model_dir)
     text = json.dumps(_plain(dataclasses.asdict(record)), indent=1)
-    replace_text(os.path.join(model_dir, FILE), text)
+    path = _path_in(model_dir)
+    with explained_full_disk_of(f"The record {path}", only_writes=True):
+        replace_text(path, text)
+
+
+def _path_in(model_dir: str) -> str:
+    """Returns the record's path; a file of another program, such as a simulator's, has its own."""
+    return own_output(os.path.join(model_dir, FILE), lambda content: b'"points"' in content)
 
 
 def _parsed(note: dict[str, Any]) -> RunRecord:

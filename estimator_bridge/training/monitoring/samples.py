@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from tensorflow.compat.v1 import logging
 
+from estimator_bridge.checkpoint.watched_folders import WatchedFolder
+from estimator_bridge.errors import DiskError
 from estimator_bridge.training.monitoring.report_page import write_report
 from estimator_bridge.training.monitoring.run_record import read_record, write_record
 
@@ -25,15 +29,24 @@ def with_samples(predictions: Iterable[Any], model_dir: str) -> Iterator[Any]:
       model_dir: the folder of the report.
     """
     kept: list[Mapping[str, str]] = []
-    try:
-        for prediction in predictions:
-            if len(kept) < _SAMPLES:
-                kept.append(_as_text(prediction))
-            yield prediction
-    finally:
-        if kept:
-            write_record(model_dir, dataclasses.replace(read_record(model_dir), samples=kept))
-            write_report(model_dir)
+    with contextlib.ExitStack() as stack:
+        # Not `watched_folder`: the thread does other things between two predictions.
+        folder = WatchedFolder(model_dir, ("model_dir", "prediction"), stack)
+        try:
+            for prediction in predictions:
+                if len(kept) < _SAMPLES:
+                    kept.append(_as_text(prediction))
+                yield prediction
+        finally:
+            if loss := folder.loss():
+                logging.warning("model_dir %s %s: it gets no report.", model_dir, loss)
+            elif kept:
+                try:
+                    record = dataclasses.replace(read_record(model_dir), samples=kept)
+                    write_record(model_dir, record)
+                    write_report(model_dir)
+                except DiskError as error:  # the predictions are computed
+                    logging.warning("%s", error)
 
 
 def _as_text(prediction: Any) -> dict[str, str]:
