@@ -1,8 +1,9 @@
 """Folders that record their own files, such as exports, so that old ones can be deleted later.
 
 A number as its name does not show who wrote a folder. The record inside lists each file with its
-size and time of change. A folder in which anything was added or changed since is somebody else's
-too, and stays as a whole.
+size and time of change, and names the folder's inode, so that a copy of the record, or of the whole
+folder, shows nothing. A folder in which anything was added or changed since is somebody else's too,
+and stays as a whole.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ def record_folder(folder: str) -> None:
       OSError: it cannot be written. On an object store, a tf.errors.OpError.
     """
     files = {os.path.relpath(path, folder): identity_of(path) for path in files_below(folder)}
+    content = {"inode": _inode_of(folder), "files": files}
     with open_to_write(os.path.join(folder, _RECORD)) as file:
-        file.write(json.dumps({"files": files}, indent=1).encode())
+        file.write(json.dumps(content, indent=1).encode())
 
 
 def is_recorded_folder(folder: str) -> bool:
@@ -84,6 +86,12 @@ def _recorded(folder: str) -> dict[str, Identity] | None:
     try:
         with open_bytes(path) as file:
             content = json.loads(file.read(_MOST_BYTES))
+        if content["inode"] != _inode_of(folder):
+            return None
         return {name: (int(size), int(time)) for name, (size, time) in content["files"].items()}
     except (ValueError, TypeError, KeyError, AttributeError, OSError, RecursionError):
         return None
+
+
+def _inode_of(folder: str) -> int | None:
+    return None if is_remote(folder) else os.stat(folder).st_ino

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import hypothesis
 import pytest
 import tensorflow as tf
 from hypothesis import strategies as st
-from small_training import examples, make
+from small_training import examples, make, receiver
 
 import estimator_bridge as eb
 from estimator_bridge.checkpoint import Positions
@@ -112,6 +113,26 @@ def test_a_file_with_the_name_of_an_inputs_position_stays(tmp_path):
     for name in ("input.ckpt-2.index", "input.ckpt-0.index", "checkpoint_input"):
         assert (tmp_path / f"{name}.set_aside-1").read_text() == f"my {name}"
     assert Positions(str(tmp_path), "input", str(tmp_path / "model.ckpt")).steps() == [6]
+
+
+def test_a_copied_record_does_not_show_who_wrote_an_export(tmp_path):
+    def exported(times):
+        exporter = eb.LatestExporter("kept", receiver, exports_to_keep=1)
+        for number in range(times):
+            exporter.export(estimator, str(tmp_path / "export"), None, {}, number == 0)
+
+    estimator = make(tmp_path / "model").train(examples, steps=1)
+    exported(1)
+    (first,) = (tmp_path / "export").iterdir()
+    alone, whole = (tmp_path / "export" / name for name in ("1500000001", "1500000002"))
+    alone.mkdir()
+    shutil.copy2(first / ".estimator_bridge.files", alone)
+    shutil.copytree(first, whole)
+    exported(2)
+    assert (alone / ".estimator_bridge.files").exists()
+    assert (whole / "saved_model.pb").exists()
+    assert not first.exists()
+    assert len(list((tmp_path / "export").glob("1*"))) == 3
 
 
 def test_a_list_of_positions_does_not_show_who_wrote_them(tmp_path):
