@@ -15,6 +15,7 @@ __all__ = [
     "ModelDirInUseError",
     "ModelDirLostError",
     "NotCompilableError",
+    "NotOnJaxError",
     "TooLateError",
     "WorkerError",
     "interrupted",
@@ -31,6 +32,10 @@ class TooLateError(RuntimeError):
 
 class NotCompilableError(ValueError):
     """XLA cannot compile a step because of an operation in it."""
+
+
+class NotOnJaxError(NotImplementedError):
+    """A program needs something that steps on JAX do not have; nothing has run."""
 
 
 class CheckpointError(ValueError):

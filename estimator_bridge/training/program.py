@@ -24,7 +24,7 @@ from estimator_bridge.graph import (
     trace_graph,
 )
 from estimator_bridge.model import MODE_NAMES, EstimatorSpec, ModeKeys
-from estimator_bridge.runtime import LoopRequest, Step, StepLoop, StepOutputs
+from estimator_bridge.runtime import LoopRequest, Step, StepLoop, StepOutputs, is_on_jax, step_loop
 from estimator_bridge.tensorflow_private import eager_mode, global_step_read
 from estimator_bridge.tpu_presence import CHECKS_TPU
 from estimator_bridge.training.compile_steps import TracedStep, compile_loop
@@ -194,6 +194,7 @@ class Program:
         self.session.resources.prepare({name + ":0"})
         variable = self.session.resources.first_copy(name)
         with eager_mode():
+            self.session.resources.combine([name])
             return int(variable.read_value())
 
     def make_loop(
@@ -218,9 +219,11 @@ class Program:
 
         def make(**more: Any) -> StepLoop:
             request = LoopRequest(fetches, fed, sums, **options, **more)
-            return StepLoop(self.session, strategy, step, self.plan.layout, request)
+            return step_loop(self.session, strategy, step, self.plan.layout, request)
 
         xla = XlaMode.OFF if "jit_compile" in options else self.xla_mode
+        if is_on_jax(strategy):
+            return make()
         if xla is XlaMode.OFF:
             loop = make()
         elif xla is XlaMode.ON and self.mode == ModeKeys.TRAIN:
