@@ -3,6 +3,7 @@
 import sys
 
 __all__ = [
+    "INSTEAD_OF_JAX",
     "AcceleratorNotFoundError",
     "CheckpointError",
     "DataError",
@@ -36,6 +37,12 @@ class NotCompilableError(ValueError):
 
 class NotOnJaxError(NotImplementedError):
     """A program needs something that steps on JAX do not have; nothing has run."""
+
+
+# The end of each such error.
+INSTEAD_OF_JAX = (
+    "Run the program on emulated cores ('emulated:8') or on TensorFlow's own TPU instead."
+)
 
 
 class CheckpointError(ValueError):

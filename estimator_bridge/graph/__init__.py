@@ -26,6 +26,7 @@ from estimator_bridge.graph.trace import (
 
 __all__ = [
     "REPLICA_ID",
+    "DeviceValues",
     "DividedIterators",
     "GlobalSteps",
     "InputPart",
@@ -33,7 +34,6 @@ __all__ = [
     "Lifted",
     "LiftedSession",
     "ReplicaLocal",
-    "DeviceValues",
     "Resources",
     "SessionInput",
     "Snapshot",

@@ -8,6 +8,7 @@ iterators, summary writers) live once, on the host, and all replicas share them.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NoReturn, Protocol
@@ -80,7 +81,6 @@ class Resources:
         self._graph = graph
         self._strategy = strategy
         self._shared = shared
-        self._scope = f"estimator_bridge_{next(_scopes)}"
         self.variables: dict[str, tf.Variable] = {}
         self.wholes = WholeValues(replica_locals(graph).variables, strategy.num_replicas_in_sync)
         self.inputs = InputSources()
@@ -88,6 +88,10 @@ class Resources:
         self._owners: tuple[int, set[str]] = (-1, set())  # in which version of the graph
         self._have_values: set[str] = set()
         self._on_device: DeviceValues | None = None
+
+    @functools.cached_property
+    def _scope(self) -> str:
+        return f"estimator_bridge_{next(_scopes)}"
 
     @property
     def on_device(self) -> DeviceValues | None:

@@ -70,7 +70,8 @@ def TPUClusterResolver(
       tpu: a TPU's name or address ('grpc://...'), 'local' for the TPU of this machine, or
         'emulated:N' (CPU cores), 'gpu:N' (GPUs of this machine) or 'jax', 'jax:N', 'jax:cpu:N'
         (devices of JAX). None and '' use the TPU that the environment names, or the devices of
-        `estimator-bridge run --cores` and `--runtime`. Without either the result is None, which TF1 programs read as "no TPU".
+        `estimator-bridge run --cores` and `--runtime`. Without either the result is None, which
+        TF1 programs read as "no TPU".
       zone: the zone of the named TPU.
       project: the project of the named TPU.
       **kwargs: other arguments of TensorFlow's class.

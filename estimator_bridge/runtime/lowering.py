@@ -64,9 +64,7 @@ class StepLowering:
             return
         self._compile("hlo", lambda sums: [value for value, _ in sums], 0, True)
 
-    def lower(
-        self, replicas: int, has_values: bool, updates: Sequence[str] = ()
-    ) -> LoweredStep:
+    def lower(self, replicas: int, has_values: bool, updates: Sequence[str] = ()) -> LoweredStep:
         """Returns the step as HLO, with its sums as all-reduces over the replicas.
 
         Args:

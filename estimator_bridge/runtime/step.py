@@ -21,6 +21,7 @@ from estimator_bridge.graph.compilable import find_obstacles, not_compilable
 from estimator_bridge.graph.randomness import RandomStreams
 from estimator_bridge.runtime.host_step import HostPart
 from estimator_bridge.runtime.lowering import StepLowering
+from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.replicas import replica_id
 from estimator_bridge.runtime.step_values import (
     FETCHES_NOTHING,
@@ -71,7 +72,9 @@ class ReplicaStep:
             {*(f"{name}:0" for name in resources.owners), *step.inputs, *request.fed},
             resources.owners,
             request.jit_compile,
-            RandomStreams(request.draws_alike, is_on_tpu(strategy)),
+            RandomStreams(
+                request.draws_alike, is_on_tpu(strategy), isinstance(strategy, JaxStrategy)
+            ),
             keeps_cores=cores_per_replica(strategy) > 1,
             bakes_constants=True,
         )

@@ -8,7 +8,11 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.errors import AcceleratorNotFoundError, NotOnJaxError
+from estimator_bridge.errors import (
+    INSTEAD_OF_JAX,
+    AcceleratorNotFoundError,
+    NotOnJaxError,
+)
 from estimator_bridge.redaction import redacted
 from estimator_bridge.runtime.accelerators import (
     ON_CORES,
@@ -28,7 +32,6 @@ from estimator_bridge.runtime.local_clusters import (
     local_devices,
     parse_local,
 )
-from estimator_bridge.runtime.on_jax.refusals import INSTEAD
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.topology import assign_cores, check_cores_per_replica
 from estimator_bridge.tensorflow_private import eager_mode
@@ -125,7 +128,7 @@ def _on_jax(cluster: JaxClusterResolver, cores_per_replica: int | None) -> tf.di
     if (cores_per_replica or 1) > 1:
         raise NotOnJaxError(
             f"num_cores_per_replica={cores_per_replica} on {cluster.master()!r}: steps on JAX do "
-            f"not split a model over devices. Leave it out, or: {INSTEAD}"
+            f"not split a model over devices. Leave it out, or: {INSTEAD_OF_JAX}"
         )
     devices = cluster.devices
     kind = "CPU, for tests" if devices[0].platform == "cpu" else devices[0].device_kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -240,6 +241,20 @@ class Program:
             return self._on_trial(loop, make())
         return loop
 
+    def check_runtime(self) -> None:
+        """Checks that the runtime has what the step needs; nothing is compiled and nothing runs.
+
+        Raises:
+          NotOnJaxError: it has not.
+          NotCompilableError: it compiles steps, and cannot compile this one.
+        """
+        if is_on_jax(self.execution.strategy):
+            outputs = self.traced.outputs.values()
+            with contextlib.suppress(
+                tf.errors.InvalidArgumentError
+            ):  # a hook feeds what is missing
+                self.make_loop([one.name for one in outputs if isinstance(one, tf.Tensor)])
+
     def _on_trial(self, compiled: StepLoop, plain: StepLoop) -> Any:
         """Returns what is called like a StepLoop, and measures both in a trial of all loops."""
         if self.loops.trial is None:
@@ -390,7 +405,7 @@ def trace_program(
             scaffold = with_default_local_init(scaffold)
         prepare_saver(scaffold, config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours)
     session = CheckpointingSession(graph, execution.strategy, shared)
-    return Program(
+    program = Program(
         execution,
         mode,
         session,
@@ -399,6 +414,8 @@ def trace_program(
         dataclasses.replace(traced, scaffold=scaffold, results=results),
         ModelSource(model_fn, params),
     )
+    program.check_runtime()
+    return program
 
 
 def _make_global_step(execution: Execution, mode: str) -> None:

@@ -21,14 +21,14 @@ class ReadBlock(NamedTuple):
     """The batches of several steps.
 
     Attributes:
-      count: the number of steps.
-      parts: the components that a step uses, [count, ...] each, of the global batches.
+      steps: their number.
+      parts: the components that a step uses, [steps, ...] each, of the global batches.
       ended: whether the input ended before the block was full.
       short_batch: the flat components of a batch that is smaller than the others; None if the
         block does not end before one.
     """
 
-    count: int
+    steps: int
     parts: list[np.ndarray]
     ended: bool
     short_batch: list[tf.Tensor] | None
@@ -44,12 +44,12 @@ class BlockReader:
 
     def __init__(self, layout: BatchLayout, used: Sequence[int]):
         self._layout, self._used = layout, list(used)
-        self._compiled: list[tuple[Any, Any, Any]] = []
+        self._compiled: list[tuple[Any, Any]] = []
         self._bound: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
     def __call__(self, iterator: Any, steps: int) -> ReadBlock:
         """Reads the batches of up to ``steps`` steps, at least one, and nothing beyond them."""
-        source, function, drawn_from = self._source(iterator)
+        function, drawn_from = self._reading(iterator)
         with eager_mode(), tf.device(host_device()):
             flat = function(*drawn_from, tf.constant(steps, tf.int64))
             count, has_next, short_size = (int(value) for value in flat[:3])
@@ -59,16 +59,17 @@ class BlockReader:
         ended = count < steps and not has_next and not short_size
         return ReadBlock(count, parts, ended, short)
 
-    def _source(self, iterator: Any) -> tuple[BatchSource, Any, list[tf.Tensor]]:
+    def _reading(self, iterator: Any) -> tuple[Any, list[tf.Tensor]]:
+        """Returns the function for iterators of this kind, and the tensors that it takes."""
         if iterator in self._bound:
             return self._bound[iterator]
         with eager_mode(), tf.device(host_device()):
             source, drawn_from = batch_source_of(iterator, 1, None)
-            function = next((f for key, f, _ in self._compiled if key == source.key), None)
+            function = next((f for key, f in self._compiled if key == source.key), None)
             if function is None:
                 function = self._function(source, drawn_from)
-                self._compiled.append((source.key, function, source))
-        result = source, function, tf.nest.flatten(drawn_from, expand_composites=True)
+                self._compiled.append((source.key, function))
+        result = function, tf.nest.flatten(drawn_from, expand_composites=True)
         self._bound[iterator] = result
         return result
 
@@ -143,4 +144,3 @@ def _components(element: Any, is_sized: bool) -> list[tf.Tensor]:
 
 def _none(dtype: tf.DType) -> tf.Tensor:
     return tf.zeros([0], dtype)
-

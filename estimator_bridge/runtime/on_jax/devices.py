@@ -1,8 +1,7 @@
-"""The devices of JAX that a program names: 'jax', 'jax:N' or 'jax:cpu:N'."""
+"""Finds the devices of JAX that a program names; loads JAX."""
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import importlib.metadata
 import re
@@ -10,50 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from estimator_bridge.errors import AcceleratorNotFoundError, TooLateError
+from estimator_bridge.jax_names import JaxName
 
-__all__ = ["JaxName", "jax_devices", "parse_jax_name"]
+__all__ = ["jax_devices"]
 
-_NAME = re.compile(r"jax(?::(?P<rest>.*))?")
-_OLDEST, _NEWEST = (0, 8, 3), (0, 10)  # what was tested; the modules of a step need its MLIR
+_OLDEST, _NEWEST = (0, 10, 2), (0, 10)  # what was tested; a private name of JAX is used
 _FEWEST_CPUS = 8  # JAX fixes their number at its start; unused ones cost nothing
 _INSTALL = "pip install 'estimator-bridge[jax]'; for a TPU 'jax[tpu]', for a GPU 'jax[cuda13]'"
-
-
-@dataclasses.dataclass(frozen=True)
-class JaxName:
-    """The devices that a program asks for.
-
-    Attributes:
-      count: their number; None for all.
-      on_cpu: whether they are CPU devices, for tests.
-    """
-
-    count: int | None
-    on_cpu: bool = False
-
-    def __str__(self) -> str:
-        count = "" if self.count is None else f":{self.count}"
-        return f"jax{':cpu' if self.on_cpu else ''}{count}"
-
-
-def parse_jax_name(name: str | None) -> JaxName | None:
-    """Returns the devices that 'jax', 'jax:N' or 'jax:cpu:N' names; None for any other name.
-
-    Raises:
-      ValueError: it begins like one and is none.
-    """
-    match = _NAME.fullmatch(name or "")
-    if not match:
-        return None
-    if match["rest"] is None:
-        return JaxName(None)
-    parts = re.fullmatch(r"(cpu:)?([1-9]\d*)", match["rest"])
-    if not parts:
-        raise ValueError(
-            f"{name!r} names no devices of JAX. Write 'jax' (all devices of its default platform), "
-            "'jax:8' (eight of them) or 'jax:cpu:8' (eight CPU devices, for tests)."
-        )
-    return JaxName(int(parts[2]), bool(parts[1]))
 
 
 def jax_devices(name: JaxName) -> Sequence[Any]:
@@ -94,7 +56,7 @@ def _import_jax(name: JaxName) -> Any:
             f"{str(name)!r} runs steps on JAX, which cannot be imported here: {error}. {_INSTALL}."
         ) from error
     release = tuple(map(int, re.findall(r"\d+", version)[:3]))
-    if not (_OLDEST <= release and release[:2] <= _NEWEST):
+    if not (release >= _OLDEST and release[:2] <= _NEWEST):
         raise AcceleratorNotFoundError(
             f"{str(name)!r}: JAX {version} is installed, and steps run on JAX "
             f"{'.'.join(map(str, _OLDEST))} to {'.'.join(map(str, _NEWEST))}.x only. {_INSTALL}."

@@ -11,7 +11,7 @@ import tensorflow as tf
 from estimator_bridge.graph import LiftedSession, host_device
 from estimator_bridge.runtime.host_step import HostPart
 from estimator_bridge.runtime.step_fetches import StepFetches
-from estimator_bridge.runtime.step_values import HostStage, LoopRequest
+from estimator_bridge.runtime.step_values import HostStage
 from estimator_bridge.tensorflow_private import PerReplica, eager_mode
 
 __all__ = ["HostSteps"]
@@ -26,11 +26,7 @@ class HostSteps:
       fetches: the results wanted of the last step.
       strategy: the replicas.
       session: the session of the traced graph.
-      request: the request of the loop.
-
-    Attributes:
-      each: references of the replicas' values that are needed of each step.
-      last: references of those that are needed of the last step.
+      fed: references that calls supply.
     """
 
     def __init__(
@@ -40,26 +36,35 @@ class HostSteps:
         fetches: StepFetches,
         strategy: tf.distribute.Strategy,
         session: LiftedSession,
-        request: LoopRequest,
+        fed: Sequence[str],
     ):
         self._part, self._stage, self._fetches = part, stage, fetches
-        self._strategy, self._session = strategy, session
-        self._keeps_outputs = request.outputs is not None
-        self._fed = [session.graph.get_tensor_by_name(ref) for ref in request.fed]
-        gathered = stage.inputs if stage else {}
-        own = [ref for ref in fetches.needs if ref not in gathered]
-        self.each = list(
-            dict.fromkeys([*HostPart.needs_of(stage), *(own if self._keeps_outputs else ())])
-        )
-        self.last = [] if self._keeps_outputs else own
+        self._strategy, self._resources = strategy, session.resources
+        self._fed = [session.graph.get_tensor_by_name(ref) for ref in fed]
         self._run: Any = None
         self._compute: Any = None
         self._gathered: dict[str, np.ndarray] = {}  # of the last step
 
     @property
+    def each(self) -> list[str]:
+        """References of the replicas' values that are needed of each step."""
+        return HostPart.needs_of(self._stage)
+
+    @property
+    def last(self) -> list[str]:
+        """References of the first replica's values that are needed of the last step."""
+        gathered = self._stage.inputs if self._stage else {}
+        return [ref for ref in self._fetches.needs if ref not in gathered]
+
+    @property
+    def fed_count(self) -> int:
+        """The number of values that a call supplies."""
+        return len(self._fed)
+
+    @property
     def is_needed(self) -> bool:
         """Whether there is work after each step."""
-        return self._part is not None or self._keeps_outputs
+        return self._part is not None
 
     def uses_any(self, variables: Collection[str]) -> bool:
         """Returns whether the host's part uses any of these variables."""
@@ -71,7 +76,7 @@ class HostSteps:
 
     def __call__(
         self, each: Sequence[np.ndarray], steps: int, position: int, fed: Sequence[np.ndarray]
-    ) -> list[list[np.ndarray]]:
+    ) -> None:
         """Runs the host's part of steps.
 
         Args:
@@ -79,36 +84,18 @@ class HostSteps:
           steps: the number of steps.
           position: the number of steps before them.
           fed: the fed values.
-
-        Returns:
-          The outputs of each step, if the loop keeps them.
         """
         if not steps:
-            return []
+            return
         rows = dict(zip(self.each, each))
-        if self._part is not None:
-            self._run_part(rows, steps, position, fed)
-        outputs = []
-        if self._keeps_outputs:
-            for step in range(steps):
-                gathered = self._gather(rows, step)
-                needs = [
-                    gathered[ref] if ref in gathered else rows[ref][step][0]
-                    for ref in self._fetches.needs
-                ]
-                outputs.append([np.array(value) for value in self._computed(needs)])
+        self._run_part(rows, steps, position, fed)
         self._gathered = self._gather(rows, steps - 1)
-        return outputs
 
-    def fetched(self, last: Sequence[np.ndarray]) -> list[Any]:
-        """Returns the values of the fetches, from the last step's values of ``self.last``."""
-        if self._keeps_outputs:
-            return []
-        own = dict(zip(self.last, last))
-        return self._computed(
-            [self._gathered[ref] if ref in self._gathered else own[ref]
-             for ref in self._fetches.needs]
-        )  # fmt: skip
+    def fetched(self, last: Sequence[np.ndarray]) -> dict[str, Any]:
+        """Returns the fetches by reference, from the last step's values of ``self.last``."""
+        values = {**dict(zip(self.last, last)), **self._gathered}
+        needs = [values[ref] for ref in self._fetches.needs]
+        return dict(zip(self._fetches.refs, self._computed(needs)))
 
     def _gather(self, rows: dict[str, np.ndarray], step: int) -> dict[str, np.ndarray]:
         """Returns the host's inputs of a step: the replicas' values, joined."""
@@ -125,7 +112,7 @@ class HostSteps:
         self, rows: dict[str, np.ndarray], steps: int, position: int, fed: Sequence[np.ndarray]
     ) -> None:
         assert self._part is not None
-        resources = self._session.resources
+        resources = self._resources
         refs = HostPart.needs_of(self._stage)
         values = [rows[ref] for ref in refs]
         if self._run is None:

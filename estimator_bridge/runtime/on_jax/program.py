@@ -11,7 +11,7 @@ import numpy as np
 from estimator_bridge.compile_for import LoweredStep
 from estimator_bridge.runtime.on_jax.lowered_module import LiftedPrimitive
 
-__all__ = ["REPLICAS", "Results", "StepsProgram", "StepsShape", "with_x64"]
+__all__ = ["REPLICAS", "Results", "StepsProgram", "StepsShape", "whole_sharding", "with_x64"]
 
 REPLICAS = "replicas"  # the axis of the mesh
 
@@ -80,7 +80,7 @@ class StepsProgram:
         devices: Sequence[Any],
     ):
         import jax
-        from jax.sharding import Mesh, NamedSharding, PartitionSpec
+        from jax.sharding import NamedSharding, PartitionSpec
 
         self._arguments, self._shape, self._results = lowered.arguments, shape, results
         self._step = LiftedPrimitive(lowered.hlo)
@@ -90,9 +90,8 @@ class StepsProgram:
         variables = [one.name for one in lowered.arguments if one.kind == "variable"]
         self.updated = list(updates)
         self.fixed = [name for name in variables if name not in self.updated]
-        self._mesh = Mesh(np.array(devices), (REPLICAS,))
-        spec = PartitionSpec
-        self._whole = NamedSharding(self._mesh, spec())
+        self._whole, spec = whole_sharding(devices), PartitionSpec
+        self._mesh = self._whole.mesh
         parts = [
             spec() if axis is None else spec(*[None] * (axis + 1), REPLICAS) for axis in shape.axes
         ]
@@ -202,7 +201,13 @@ class StepsProgram:
 
         start = (jnp.int64(0), loss, [one[0] for one in last], each, updated)
         done, loss, last, each, updated = lax.while_loop(goes_on, body, start)
-        return done, loss, [one[None] for one in last], [column[:, None] for column in each], updated
+        return (
+            done,
+            loss,
+            [one[None] for one in last],
+            [column[:, None] for column in each],
+            updated,
+        )
 
     def _one(
         self, position: Any, inputs: list[Any], fixed: dict[str, Any], updated: list[Any]
@@ -219,6 +224,13 @@ class StepsProgram:
             else:
                 arguments.append(values[one.name])
         return self._step(*arguments)
+
+
+def whole_sharding(devices: Sequence[Any]) -> Any:
+    """Returns the sharding of an array that every device has whole."""
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    return NamedSharding(Mesh(np.array(devices), (REPLICAS,)), PartitionSpec())
 
 
 def with_x64() -> Any:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from estimator_bridge.errors import NotOnJaxError
+import tensorflow as tf
+
+from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
 from estimator_bridge.graph import LiftedSession, Snapshot
 from estimator_bridge.graph.compilable import find_obstacles, not_compilable
 from estimator_bridge.graph.function_library import called_functions, functions_where
-from estimator_bridge.graph.randomness import is_seeded
+from estimator_bridge.graph.randomness import has_same_draws, is_seeded
 from estimator_bridge.graph.user_line import line_of_node
 from estimator_bridge.runtime.step import ReplicaStep
 
-__all__ = ["INSTEAD", "check_step"]
-
-INSTEAD = "Run the program on emulated cores ('emulated:8') or on TensorFlow's own TPU instead."
+__all__ = ["check_step"]
 
 
 def check_step(run: ReplicaStep, session: LiftedSession, strategy: Any) -> None:
@@ -34,17 +34,23 @@ def check_step(run: ReplicaStep, session: LiftedSession, strategy: Any) -> None:
             raise NotOnJaxError(
                 f"{node.name!r} is left to the host (tpu.outside_compilation), at "
                 f"{line_of_node(graph, node.name)}. Steps on {name} have no operations of the "
-                f"host in their middle. {INSTEAD}"
+                f"host in their middle. {INSTEAD_OF_JAX}"
             )
     library = Snapshot.of(graph).library
     random_functions = functions_where(library, is_seeded)
     with_position = set(run.random_names)
     for node in (nodes[n] for n in run.names):
         draws = is_seeded(node) and node.name not in with_position
+        if node.name in with_position and not has_same_draws(node):
+            raise NotOnJaxError(
+                f"{node.name!r} ({node.op} of {tf.as_dtype(node.attr['dtype'].type).name}), at "
+                f"{line_of_node(graph, node.name)}: XLA would draw other numbers than TensorFlow. "
+                f"Steps on {name} draw uniform float32 and integers. {INSTEAD_OF_JAX}"
+            )
         if draws or called_functions(node) & random_functions:
             raise NotOnJaxError(
                 f"{node.name!r} draws random numbers ({node.op}), at "
                 f"{line_of_node(graph, node.name)}, without a position that a resumed run could "
                 "continue from: it is a shuffle, a sampler, or in a loop or branch. Steps on "
-                f"{name} have no such streams, and XLA would ignore the seed. {INSTEAD}"
+                f"{name} have no such streams, and XLA would ignore the seed. {INSTEAD_OF_JAX}"
             )

@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
 from estimator_bridge.tensorflow_private import PerReplica
 
 __all__ = ["JaxStrategy"]
@@ -16,7 +17,7 @@ class JaxStrategy(tf.distribute.OneDeviceStrategy):
     """Replicas that TensorFlow traces and JAX runs.
 
     TensorFlow's variables exist once, on the host: sessions, savers and the host's part of a step
-    use them. ``JaxLoop`` runs the steps; ``run`` is not for them.
+    use them. ``JaxLoop`` runs the steps.
 
     Args:
       devices: JAX's devices, one for each replica.
@@ -26,6 +27,18 @@ class JaxStrategy(tf.distribute.OneDeviceStrategy):
     def __init__(self, devices: Sequence[Any], name: str):
         super().__init__("/cpu:0")
         self.jax_devices, self.jax_name = tuple(devices), name
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuses functions of a program: TensorFlow would run them, on the host.
+
+        Raises:
+          NotOnJaxError: always.
+        """
+        del args, kwargs
+        raise NotOnJaxError(
+            f"strategy.run on {self.jax_name!r}: JAX runs the steps of TPUEstimator only, not "
+            f"those of Keras or of a loop of the program's own. {INSTEAD_OF_JAX}"
+        )
 
     @property
     def num_replicas_in_sync(self) -> int:

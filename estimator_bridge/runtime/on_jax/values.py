@@ -67,12 +67,21 @@ class JaxValues:
             return int(resources.first_copy(name).read_value())
 
     def bring(self, names: Iterable[str], resources: Resources) -> None:
-        """Assigns newer values of the devices to the variables of these names."""
+        """Assigns newer values of the devices to the variables of these names.
+
+        Raises:
+          RuntimeError: a step has failed, and the values are lost.
+        """
         wanted = self._newer.intersection(names)
         if not wanted:
             return
         with self._lock, eager_mode(), tf.device(host_device()):
             for name in sorted(wanted & self._newer):
+                if self._arrays[name].is_deleted():
+                    raise RuntimeError(
+                        f"The value of {name!r} was lost when a step failed on JAX's devices: its "
+                        "memory was the step's. Start again from the last checkpoint."
+                    )
                 # A copy: the array's memory is the next step's.
                 resources.first_copy(name).assign(np.array(_first(self._arrays[name])))
                 self._newer.discard(name)
