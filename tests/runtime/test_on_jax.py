@@ -137,6 +137,7 @@ def test_what_steps_on_jax_lack_is_refused_with_the_line(make, error, words):
     with pytest.raises(error, match=words) as raised:
         step_of(make)
     assert "test_on_jax.py" in str(raised.value)
+    assert "emulated:8" in str(raised.value)
 
 
 def test_functions_of_the_program_are_refused():

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
+from estimator_bridge.errors import INSTEAD_OF_JAX, NotCompilableError, NotOnJaxError
 from estimator_bridge.graph import LiftedSession, Snapshot
 from estimator_bridge.graph.compilable import find_obstacles, not_compilable
 from estimator_bridge.graph.function_library import called_functions, functions_where
@@ -27,7 +27,7 @@ def check_step(run: ReplicaStep, session: LiftedSession, strategy: Any) -> None:
     graph, name = session.graph, strategy.jax_name
     obstacles = find_obstacles(graph, run.names, for_tpu=True)
     if obstacles:
-        raise not_compilable(obstacles)
+        raise NotCompilableError(f"{not_compilable(obstacles)}\n{INSTEAD_OF_JAX}")
     nodes = Snapshot.of(graph).nodes
     for node in (nodes[n] for n in run.names):
         if "_xla_outside_compilation" in node.attr:
