@@ -60,6 +60,8 @@ setup(
             "rich>=12,<16",
             "scikit-learn>=1.2,<2",
         ],  # what train.py needs
+        # Steps on JAX: `pip install 'jax[tpu]'` or 'jax[cuda13]' adds a TPU's or a GPU's part.
+        "jax": ["jax>=0.10.2,<0.11; python_version>='3.11'"],
         "monitor": ["rich>=12,<16"],  # a live line on a terminal, see eb.training.Monitor
         "tests": [
             *TPU_COMPILER,

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 from estimator_bridge.compatibility import check_versions, installed_versions
 from estimator_bridge.quiet_start import quietly
 from estimator_bridge.redaction import redacted
-from estimator_bridge.tpu_presence import NAMES_A_TPU, find_tpu
+from estimator_bridge.tpu_presence import NAMES_A_TPU, RUNTIME, find_tpu
 from estimator_bridge.version import __version__
 
 __all__ = ["examine", "explain_tpu_values"]
 
 _ENVIRONMENT = (
     *NAMES_A_TPU,
+    RUNTIME,
     "TPU_WORKER_HOSTNAMES",
     "TPU_WORKER_ID",
     "TPU_LIBRARY_PATH",
@@ -87,8 +88,20 @@ def explain_tpu_values(tpu: str | None) -> list[tuple[str, str]]:
         ("local", "only the TPU chips of this machine, even if it is one host of a pod"),
         ("emulated:8", "8 TPU cores emulated on this CPU: the same steps and numbers, for tests"),
         ("gpu:2", "the same program on two GPUs of this machine; an error if it has fewer"),
+        ("jax", _jax_effect()),
         ("''", "no TPU: this machine's own devices, as with --nouse_tpu"),
     ]
+
+
+def _jax_effect() -> str:
+    try:
+        version = importlib.metadata.version("jax")
+    except importlib.metadata.PackageNotFoundError:
+        return "an error: JAX is not installed (pip install 'estimator-bridge[jax]')"
+    return (
+        f"JAX {version} runs the steps on all its accelerators; an error if it has the CPU only. "
+        "jax:N: on N of them. jax:cpu:N: on N CPU devices, for tests"
+    )
 
 
 def _versions() -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 import sys
 
 __all__ = [
+    "INSTEAD_OF_JAX",
     "AcceleratorNotFoundError",
     "CheckpointError",
     "DataError",
@@ -15,6 +16,7 @@ __all__ = [
     "ModelDirInUseError",
     "ModelDirLostError",
     "NotCompilableError",
+    "NotOnJaxError",
     "TooLateError",
     "WorkerError",
     "interrupted",
@@ -31,6 +33,16 @@ class TooLateError(RuntimeError):
 
 class NotCompilableError(ValueError):
     """XLA cannot compile a step because of an operation in it."""
+
+
+class NotOnJaxError(NotImplementedError):
+    """A program needs something that steps on JAX do not have; nothing has run."""
+
+
+# The end of each such error.
+INSTEAD_OF_JAX = (
+    "Run the program on emulated cores ('emulated:8') or on TensorFlow's own TPU instead."
+)
 
 
 class CheckpointError(ValueError):

@@ -9,11 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["CHECKS_TPU", "CORES", "NAMES_A_TPU", "default_tpu_name", "find_tpu"]
+__all__ = ["CHECKS_TPU", "CORES", "NAMES_A_TPU", "RUNTIME", "default_tpu_name", "find_tpu"]
 
 # The number of emulated cores for programs that ask for a TPU; `estimator-bridge run --cores N`
 # sets it, and processes that a program starts inherit it.
 CORES = "ESTIMATOR_BRIDGE_CORES"
+
+# The devices of JAX for programs that ask for a TPU; `estimator-bridge run --runtime` sets it.
+RUNTIME = "ESTIMATOR_BRIDGE_RUNTIME"
 
 # Whether steps on those cores are compiled as for a TPU before they run, set by `--check-tpu`.
 CHECKS_TPU = "ESTIMATOR_BRIDGE_CHECK_TPU"

@@ -56,6 +56,26 @@ def test_an_unknown_option_shows_the_usage_of_its_command(capsys, arguments, usa
     assert "error: unrecognized arguments: --nosuch" in told
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ["--runtime", "jax:cpu:2", "--cores", "2", "a.py"],
+            "--runtime and --cores both say where",
+        ),
+        (["--runtime", "jax:cpu:0", "a.py"], "'jax:cpu:0' names no devices of JAX"),
+        (["--runtime", "torch", "a.py"], "wanted jax, jax:N or jax:cpu:N, got 'torch'"),
+    ],
+)
+def test_a_wrong_runtime_is_wrong_usage(capsys, arguments, words):
+    try:
+        code = main(["run", *arguments])
+    except SystemExit as stopped:
+        code = stopped.code
+    assert code == 2
+    assert words in capsys.readouterr().err
+
+
 def test_what_stands_behind_a_script_is_its_own():
     arguments = parse(["run", "-v", "script.py", "--nosuch", "-m"])
     assert arguments.program == ["script.py", "--nosuch", "-m"]
@@ -72,7 +92,7 @@ def test_doctor_as_a_command_says_nothing_but_its_report():
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "/physical_device:CPU:0" in done.stdout
-    for value in ("auto", "NAME", "emulated:8", "''"):
+    for value in ("auto", "NAME", "emulated:8", "jax", "''"):
         assert f"\n  {value} " in done.stdout
 
 

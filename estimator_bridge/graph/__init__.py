@@ -11,7 +11,7 @@ from estimator_bridge.graph.large_constants import arrays_outside
 from estimator_bridge.graph.lift import JoinFn, Lifted
 from estimator_bridge.graph.op_errors import with_user_line
 from estimator_bridge.graph.replica_local import ReplicaLocal, replica_locals
-from estimator_bridge.graph.resources import Resources, host_device
+from estimator_bridge.graph.resources import DeviceValues, Resources, host_device
 from estimator_bridge.graph.session import LiftedSession
 from estimator_bridge.graph.session_input import DividedIterators, InputPart, SessionInput
 from estimator_bridge.graph.snapshot import Snapshot
@@ -26,6 +26,7 @@ from estimator_bridge.graph.trace import (
 
 __all__ = [
     "REPLICA_ID",
+    "DeviceValues",
     "DividedIterators",
     "GlobalSteps",
     "InputPart",

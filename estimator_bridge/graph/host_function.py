@@ -26,7 +26,7 @@ class _Effects:
       datasets: by iterator that it initializes, the reference of its dataset.
       used: the variables that it reads or writes.
       restored: the variables to which it may assign any shape.
-      stale: the variables whose other copies differ after it.
+      stale: the variables whose other copies, if there are any, differ after it.
     """
 
     datasets: Mapping[str, str]
@@ -79,7 +79,7 @@ class HostFunction:
             datasets,
             used={ref[: -len(":0")] for ref in lifted.given},
             restored=_written_in_any_shape(graph, snapshot, lifted) & resources.variables.keys(),
-            stale=written if resources.wholes.replicas > 1 else (),
+            stale=written,
         )
         self.random_names = lifted.random_names
         keep = [i for i, ref in enumerate(wanted) if not ref.startswith("^")]
@@ -103,7 +103,8 @@ class HostFunction:
             self._function = flat_call(compiled.get_concrete_function(*signature))
             self._first_draw = tf.constant(0, tf.int64)
         combined = resources.wholes.among(effects.used)
-        self._is_plain = not (datasets or effects.restored or effects.stale or combined)
+        has_copies = resources.wholes.replicas > 1 and bool(written)
+        self._is_plain = not (datasets or effects.restored or has_copies or combined)
 
     @property
     def given(self) -> Collection[str]:
@@ -119,7 +120,8 @@ class HostFunction:
         """
         if self._function is None:
             return []
-        if self._is_plain and self._was_called and not feeds and not rng_step:
+        is_bare = self._is_plain and self._was_called and self._resources.on_device is None
+        if is_bare and not feeds and not rng_step:
             return self._function(self._first_draw)  # three times faster than the code below
         names, effects = sorted(feeds), self._effects
         with eager_mode(), tf.device(host_device()):
@@ -134,7 +136,8 @@ class HostFunction:
                 self._resources.inputs.datasets.update(zip(effects.datasets, datasets))
             for name in effects.restored:
                 _check_shape(self._resources.session_copy(name), name)
-            self._resources.deal_out(effects.stale, self._lifted.names)
+            if self._resources.wholes.replicas > 1 or self._resources.on_device is not None:
+                self._resources.deal_out(effects.stale, self._lifted.names)
         self._was_called = True
         return results
 

@@ -37,6 +37,7 @@ __all__ = [
     "RNG_STEP",
     "RandomStreams",
     "Randomness",
+    "has_same_draws",
     "is_seeded",
     "replica_key",
 ]
@@ -63,10 +64,13 @@ class RandomStreams:
       alike: whether all replicas, and all rows along a tensor's first dimension, draw the same
         numbers. The split of a batch over replicas then makes no difference.
       for_tpu: whether a TPU draws, with its own generator.
+      for_xla: whether XLA draws, whose floats of the same bits differ from those of TensorFlow's
+        kernels.
     """
 
     alike: bool = False
     for_tpu: bool = False
+    for_xla: bool = False
 
 
 class Randomness:
@@ -84,6 +88,7 @@ class Randomness:
 
     def __init__(self, snapshot: Snapshot, names: list[str], streams: RandomStreams):
         self._alike, self._for_tpu = streams.alike, streams.for_tpu
+        self._for_xla = streams.for_xla
         self.inputs = [RNG_STEP + ":0", *([] if self._alike else [REPLICA_KEY + ":0"])]
         self._random_functions = functions_where(snapshot.library, is_seeded)
         self.stateless = {n for n in names if snapshot.nodes[n].op in DRAWS}
@@ -117,13 +122,15 @@ class Randomness:
         drawn.attr["Tshape"].CopyFrom(node.attr["T"])
         kind = "dtype" if node.op != "RandomUniformInt" else "Tout"
         drawn.attr["dtype"].CopyFrom(node.attr[kind])
+        is_converted = self._for_xla and node.op == "RandomUniform" and has_same_draws(node)
+        last = _float_of_bits(drawn) if is_converted else [drawn]
         if not self._alike:
-            return [*made.nodes, drawn]
+            return [*made.nodes, *last]
         rows = tf.compat.v1.NodeDef(name=node.name, op="BroadcastTo")
         rows.input.extend([name, node.input[0]])
         rows.attr["T"].CopyFrom(node.attr[kind])
         rows.attr["Tidx"].CopyFrom(node.attr["T"])
-        return [*made.nodes, drawn, rows]
+        return [*made.nodes, *last, rows]
 
     def for_replica(self, graph_def: tf.compat.v1.GraphDef, replica: int) -> tf.compat.v1.GraphDef:
         """Returns a copy of the GraphDef in which ops that stay stateful draw another stream.
@@ -161,6 +168,35 @@ class Randomness:
             for function in called:
                 if function.name in self._random_functions:
                     function.name = _clone_name(function.name, replica)
+
+
+def has_same_draws(node: tf.compat.v1.NodeDef) -> bool:
+    """Returns whether ``RandomStreams.for_xla`` gives a node the numbers of its kernel."""
+    if node.op == "RandomUniform":
+        return node.attr["dtype"].type == tf.float32.as_datatype_enum
+    return node.op == "RandomUniformInt"
+
+
+def _float_of_bits(drawn: tf.compat.v1.NodeDef) -> list[tf.compat.v1.NodeDef]:
+    """Returns nodes that draw uniform float32 numbers as TensorFlow's kernels do.
+
+    The lower 23 bits become the mantissa of a number from 1 to 2, see Uint32ToFloat in
+    tensorflow/core/lib/random/random_distributions_utils.h. XLA uses the upper ones.
+    """
+    made = _Nodes(f"{drawn.name}/float")
+    bits = tf.compat.v1.NodeDef(name=f"{drawn.name}/bits", op="StatelessRandomUniformFullIntV2")
+    bits.input.extend(drawn.input)
+    bits.attr["Tshape"].CopyFrom(drawn.attr["Tshape"])
+    bits.attr["dtype"].type = tf.uint32.as_datatype_enum
+    mantissa = made.add(
+        "BitwiseAnd", [bits.name, made.const(np.uint32((1 << 23) - 1))], T=tf.uint32
+    )
+    number = made.add("BitwiseOr", [mantissa, made.const(np.uint32(127 << 23))], T=tf.uint32)
+    cast = made.add("Bitcast", [number], T=tf.uint32, type=tf.float32)
+    one = made.const(np.float32(1))
+    result = tf.compat.v1.NodeDef(name=drawn.name, op="Sub", input=[cast, one])
+    result.attr["T"].type = tf.float32.as_datatype_enum
+    return [bits, *made.nodes, result]
 
 
 def _clone_name(function: str, replica: int) -> str:

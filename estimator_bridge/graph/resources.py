@@ -8,9 +8,10 @@ iterators, summary writers) live once, on the host, and all replicas share them.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import tensorflow as tf
 
@@ -30,7 +31,7 @@ from estimator_bridge.tensorflow_private import (
     op_def,
 )
 
-__all__ = ["Resources", "host_device"]
+__all__ = ["DeviceValues", "Resources", "host_device"]
 
 _scopes = itertools.count()
 
@@ -42,6 +43,19 @@ _VARIABLE = "variable"
 def host_device() -> str:
     """Returns the device for everything that does not run on an accelerator."""
     return host_address() + "/device:CPU:0"
+
+
+class DeviceValues(Protocol):
+    """Values of variables that a runtime other than TensorFlow keeps on its devices."""
+
+    def bring(self, names: Iterable[str], resources: Resources) -> None:
+        """Assigns newer values of the devices to the variables of these names."""
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Forgets the devices' values of variables that were assigned here."""
+
+    def clear(self) -> None:
+        """Forgets all."""
 
 
 class Resources:
@@ -67,13 +81,29 @@ class Resources:
         self._graph = graph
         self._strategy = strategy
         self._shared = shared
-        self._scope = f"estimator_bridge_{next(_scopes)}"
         self.variables: dict[str, tf.Variable] = {}
         self.wholes = WholeValues(replica_locals(graph).variables, strategy.num_replicas_in_sync)
         self.inputs = InputSources()
         self._hosted: dict[str, tf.Tensor] = {}
         self._owners: tuple[int, set[str]] = (-1, set())  # in which version of the graph
         self._have_values: set[str] = set()
+        self._on_device: DeviceValues | None = None
+
+    @functools.cached_property
+    def _scope(self) -> str:
+        return f"estimator_bridge_{next(_scopes)}"
+
+    @property
+    def on_device(self) -> DeviceValues | None:
+        """The values on another runtime's devices; None if TensorFlow runs the steps."""
+        return self._shared.on_device if self._shared else self._on_device
+
+    def keep_on(self, values: DeviceValues) -> None:
+        """Takes a runtime's values into account in each session's reads and writes from now on."""
+        if self._shared:
+            self._shared.keep_on(values)
+        else:
+            self._on_device = values
 
     @property
     def owners(self) -> set[str]:
@@ -178,6 +208,8 @@ class Resources:
 
         If other processes have replicas, they are settled already.
         """
+        if self.on_device is not None:
+            self.on_device.bring(names, self)
         for name in self.wholes.among(names):
             copies = self.copies(name)
             if len(copies) == self.wholes.replicas and copies[0].is_initialized():
@@ -194,6 +226,8 @@ class Resources:
           names: names of the variables that it may have written.
           ran: the nodes of the function, which may include the variables' initializers.
         """
+        if self.on_device is not None:
+            self.on_device.drop(names)
         for name in names:
             copies = self.copies(name)
             if self.wholes.get(name) is not None:
@@ -225,6 +259,8 @@ class Resources:
             for handle in self._hosted.values():
                 tf.raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=True)
         self._hosted.clear()
+        if self._on_device is not None:
+            self._on_device.clear()
         self.variables.clear()
         self.inputs.datasets.clear()
         self.wholes.clear()

@@ -13,6 +13,7 @@ from estimator_bridge.runtime.local_clusters import (
 from estimator_bridge.runtime.loop import StepLoop
 from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.step import ReplicaStep
+from estimator_bridge.runtime.step_loops import is_on_jax, step_loop
 from estimator_bridge.runtime.step_outputs import StepOutputs
 from estimator_bridge.runtime.step_values import BatchLayout, HostStage, LoopRequest, Step
 from estimator_bridge.runtime.strategies import default_strategy, tpu_strategy
@@ -37,9 +38,11 @@ __all__ = [
     "default_strategy",
     "emulate_cores",
     "hosts_of",
+    "is_on_jax",
     "local_replicas",
     "multi_worker_strategy",
     "parse_local",
+    "step_loop",
     "tpu_present",
     "tpu_strategy",
     "workers_of",

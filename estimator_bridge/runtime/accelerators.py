@@ -15,7 +15,7 @@ from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.redaction import redacted
 from estimator_bridge.runtime.deadlines import problem_at
 from estimator_bridge.runtime.local_clusters import (
-    EmulatedClusterResolver,
+    cluster_for_any_tpu,
     cores_for_any_tpu,
     parse_local,
 )
@@ -68,9 +68,10 @@ def TPUClusterResolver(
 
     Args:
       tpu: a TPU's name or address ('grpc://...'), 'local' for the TPU of this machine, or
-        'emulated:N' (CPU cores) or 'gpu:N' (GPUs of this machine). None and '' use the TPU that
-        the environment names, or the cores of `estimator-bridge run --cores`. Without either the
-        result is None, which TF1 programs read as "no TPU".
+        'emulated:N' (CPU cores), 'gpu:N' (GPUs of this machine) or 'jax', 'jax:N', 'jax:cpu:N'
+        (devices of JAX). None and '' use the TPU that the environment names, or the devices of
+        `estimator-bridge run --cores` and `--runtime`. Without either the result is None, which
+        TF1 programs read as "no TPU".
       zone: the zone of the named TPU.
       project: the project of the named TPU.
       **kwargs: other arguments of TensorFlow's class.
@@ -80,14 +81,13 @@ def TPUClusterResolver(
 
     Raises:
       AcceleratorNotFoundError: a TPU was named that cannot be found.
-      ValueError: 'emulated:N' or 'gpu:N' with an N that is not a positive number.
+      ValueError: such a name with an N that is not a positive number.
     """
     if not tpu and not tpu_present() and not cores_for_any_tpu():
         return None
     named = tpu or default_tpu_name(os.environ)
     local = parse_local(named) if isinstance(named, str) else None
-    if not local and cores_for_any_tpu():
-        local = EmulatedClusterResolver(cores_for_any_tpu())
+    local = local or cluster_for_any_tpu()
     if local:
         make_tpu_api_know_cores()  # the program may go on to tf.distribute.TPUStrategy
         return local

@@ -80,6 +80,16 @@ class HostPart:
     def _parts(self) -> list[Lifted]:
         return [self._lifted, *([self._counting] if self._counting else [])]
 
+    @property
+    def used(self) -> set[str]:
+        """The names behind the handles that it takes."""
+        return {ref[: -len(":0")] for part in self._parts for ref in part.given}
+
+    @property
+    def writes(self) -> set[str]:
+        """The names of the variables that it may write."""
+        return {name for part in self._parts for name in part.writes}
+
     def check_values(self) -> None:
         """Checks, eagerly, that the variables that it reads are initialized."""
         for part in self._parts:

@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import host_device
+from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.tensorflow_private import PerReplica
 
 __all__ = ["Host", "hosts_of", "is_here", "split_over_hosts"]
@@ -32,6 +33,8 @@ def hosts_of(strategy: tf.distribute.Strategy) -> tuple[Host, ...]:
 
     A replica that is spread over the cores of several hosts belongs to the host of its first core.
     """
+    if isinstance(strategy, JaxStrategy):
+        return (Host(host_device(), tuple(range(strategy.num_replicas_in_sync))),)
     here = tf.DeviceSpec.from_string(host_device())
     replicas: dict[str, list[int]] = {}
     for number, device in enumerate(strategy.extended.worker_devices):

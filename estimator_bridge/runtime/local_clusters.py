@@ -10,13 +10,17 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.errors import AcceleratorNotFoundError, TooLateError
+from estimator_bridge.jax_names import parse_jax_name
+from estimator_bridge.runtime.on_jax.devices import jax_devices
 from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.tpu_presence import CORES
+from estimator_bridge.tpu_presence import CORES, RUNTIME
 
 __all__ = [
     "EmulatedClusterResolver",
     "GPUClusterResolver",
+    "JaxClusterResolver",
     "LocalClusterResolver",
+    "cluster_for_any_tpu",
     "cores_for_any_tpu",
     "emulate_cores",
     "in_notebook",
@@ -25,6 +29,7 @@ __all__ = [
 ]
 
 _LOCAL = re.compile(r"(emulated|gpu):(.*)")
+_JAX = re.compile(r"jax(:.*)?")
 
 
 class LocalClusterResolver:
@@ -92,17 +97,74 @@ class GPUClusterResolver(LocalClusterResolver):
     kind, noun = "gpu", "GPU(s)"
 
 
+class JaxClusterResolver(LocalClusterResolver):
+    """Devices of JAX that run the steps of programs written for TPU cores.
+
+    Args:
+      name: 'jax', 'jax:N' or 'jax:cpu:N'.
+
+    Raises:
+      AcceleratorNotFoundError: JAX is missing or does not have these devices.
+      ValueError: the name is none of these.
+    """
+
+    kind, noun = "jax", "device(s) of JAX"
+
+    def __init__(self, name: str):
+        parsed = parse_jax_name(name)
+        if parsed is None:
+            raise ValueError(f"{name!r} names no devices of JAX: it does not begin with 'jax'.")
+        self.devices = jax_devices(parsed)
+        self._name = str(parsed)
+        super().__init__(len(self.devices))
+
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
+        """Returns the name, which ``RunConfig(master=)`` accepts too."""
+        del task_type, task_id, rpc_layer
+        return self._name
+
+    get_master = master
+
+
+def cluster_for_any_tpu() -> LocalClusterResolver | None:
+    """Returns the devices that replace any TPU; None if not configured.
+
+    Raises:
+      ValueError: the environment names no devices that could.
+    """
+    name = os.environ.get(RUNTIME, "").strip()
+    cores = int(os.environ.get(CORES, "0"))
+    if not name:
+        return EmulatedClusterResolver(cores) if cores else None
+    if cores:
+        raise ValueError(
+            f"{RUNTIME}={name} and {CORES}={cores} both replace any TPU. Set one of them."
+        )
+    if parse_jax_name(name) is None:
+        raise ValueError(
+            f"{RUNTIME} must be 'jax', 'jax:N' or 'jax:cpu:N'; got {name!r}. Leave it out to have "
+            "TensorFlow run the steps."
+        )
+    return JaxClusterResolver(name)
+
+
 def cores_for_any_tpu() -> int:
-    """Returns the number of emulated cores that replace any TPU; 0 if not configured."""
-    return int(os.environ.get(CORES, "0"))
+    """Returns the number of devices that replace any TPU's cores; 0 if not configured."""
+    cluster = cluster_for_any_tpu()
+    return cluster.cores if cluster else 0
 
 
 def parse_local(name: str | None) -> LocalClusterResolver | None:
-    """Returns the resolver of 'emulated:N' or 'gpu:N'; None for any other name.
+    """Returns the resolver of 'emulated:N', 'gpu:N' or 'jax...'; None for any other name.
 
     Raises:
       ValueError: N is not a positive whole number.
+      AcceleratorNotFoundError: JAX does not have the devices.
     """
+    if _JAX.fullmatch(name or ""):
+        return JaxClusterResolver(str(name))
     match = _LOCAL.fullmatch(name or "")
     if not match:
         return None

@@ -64,13 +64,14 @@ class StepLowering:
             return
         self._compile("hlo", lambda sums: [value for value, _ in sums], 0, True)
 
-    def lower(self, replicas: int, has_values: bool) -> LoweredStep:
+    def lower(self, replicas: int, has_values: bool, updates: Sequence[str] = ()) -> LoweredStep:
         """Returns the step as HLO, with its sums as all-reduces over the replicas.
 
         Args:
           replicas: the number of replicas.
           has_values: whether the variables have values. Without them, the step is lowered with
             temporary variables of the same shapes.
+          updates: variables whose values after the step follow the results, in this order.
 
         Raises:
           NotCompilableError: TensorFlow cannot lower it; names the operations and the lines.
@@ -98,10 +99,10 @@ class StepLowering:
 
         if replicas == 1:
             hlo, arguments = self._compile(
-                "hlo_serialized", lambda sums: [value for value, _ in sums], 0, has_values
+                "hlo_serialized", lambda sums: [value for value, _ in sums], 0, has_values, updates
             )
         else:
-            hlo, arguments = self._compile("hlo_serialized", join, number, has_values)
+            hlo, arguments = self._compile("hlo_serialized", join, number, has_values, updates)
         return LoweredStep(
             hlo,
             replicas,
@@ -113,7 +114,12 @@ class StepLowering:
         )
 
     def _compile(
-        self, stage: str, join: JoinFn, replica: int | Callable[[], tf.Tensor], has_values: bool
+        self,
+        stage: str,
+        join: JoinFn,
+        replica: int | Callable[[], tf.Tensor],
+        has_values: bool,
+        updates: Sequence[str] = (),
     ) -> tuple[bytes, tuple[Argument, ...]]:
         tensors = [self.graph.get_tensor_by_name(ref) for ref in self.inputs]
         unknown = [t.name for t in tensors if not t.shape.is_fully_defined()]
@@ -131,7 +137,14 @@ class StepLowering:
             values = {**handles, **dict(zip(self.inputs, components))}
             number = replica if isinstance(replica, int) else replica()
             results = self.lifted(values, join, number, rng_step)
-            return [tf.identity(result) for result in results[: self.results]]
+            after = [
+                tf.raw_ops.ReadVariableOp(
+                    resource=handles[f"{name}:0"],
+                    dtype=self.resources.first_copy(name).dtype,
+                )
+                for name in updates
+            ]
+            return [tf.identity(result) for result in [*results[: self.results], *after]]
 
         function = tf.function(on_one_replica, autograph=False, jit_compile=True)
         specs = [tf.TensorSpec([], tf.int64), *(tf.TensorSpec(t.shape, t.dtype) for t in tensors)]

@@ -21,6 +21,7 @@ from estimator_bridge.graph.compilable import find_obstacles, not_compilable
 from estimator_bridge.graph.randomness import RandomStreams
 from estimator_bridge.runtime.host_step import HostPart
 from estimator_bridge.runtime.lowering import StepLowering
+from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.replicas import replica_id
 from estimator_bridge.runtime.step_values import (
     FETCHES_NOTHING,
@@ -71,7 +72,9 @@ class ReplicaStep:
             {*(f"{name}:0" for name in resources.owners), *step.inputs, *request.fed},
             resources.owners,
             request.jit_compile,
-            RandomStreams(request.draws_alike, is_on_tpu(strategy)),
+            RandomStreams(
+                request.draws_alike, is_on_tpu(strategy), isinstance(strategy, JaxStrategy)
+            ),
             keeps_cores=cores_per_replica(strategy) > 1,
             bakes_constants=True,
         )
@@ -132,6 +135,21 @@ class ReplicaStep:
         return handles & self._session.resources.variables.keys()
 
     @property
+    def updates(self) -> list[str]:
+        """The variables that a replica may write, sorted."""
+        return sorted(set(self._lifted.writes) & self._session.resources.variables.keys())
+
+    @property
+    def host(self) -> HostPart | None:
+        """The host's part; None if there is none."""
+        return self._host
+
+    @property
+    def tensors(self) -> list[str]:
+        """The references whose values a replica returns, in their order."""
+        return self._tensors
+
+    @property
     def used_inputs(self) -> list[int]:
         """The indices of the batch's flat components that a replica uses, and does not get fed."""
         given = self._lifted.given - set(self._fed)
@@ -161,7 +179,15 @@ class ReplicaStep:
     @property
     def lowering(self) -> StepLowering:
         """Lowers a replica's part to XLA's HLO."""
-        refs, count = (*self._inputs, *self._fed), len(self._tensors)
+        return self._lowering(self._inputs)
+
+    @property
+    def lowering_of_used(self) -> StepLowering:
+        """Lowers a replica's part, of whose batch only ``used_inputs`` are arguments."""
+        return self._lowering([self._inputs[i] for i in self.used_inputs])
+
+    def _lowering(self, inputs: Sequence[str]) -> StepLowering:
+        refs, count = (*inputs, *self._fed), len(self._tensors)
         session, device = self._session, self._strategy.extended.worker_devices[0]
         return StepLowering(session.graph, session.resources, self._lifted, refs, count, device)
 

@@ -71,6 +71,11 @@ class StepFetches:
         )
 
     @property
+    def is_direct(self) -> bool:
+        """Whether the values are the needs themselves."""
+        return self._deferred is None
+
+    @property
     def need_shapes(self) -> list[tf.TensorShape]:
         """The shapes of the needs."""
         return [tensor.shape for tensor in self._needs_traced]

@@ -8,7 +8,11 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.errors import AcceleratorNotFoundError
+from estimator_bridge.errors import (
+    INSTEAD_OF_JAX,
+    AcceleratorNotFoundError,
+    NotOnJaxError,
+)
 from estimator_bridge.redaction import redacted
 from estimator_bridge.runtime.accelerators import (
     ON_CORES,
@@ -21,11 +25,14 @@ from estimator_bridge.runtime.accelerators import (
 from estimator_bridge.runtime.deadlines import connect_secs, interruptible_wait, within
 from estimator_bridge.runtime.local_clusters import (
     EmulatedClusterResolver,
+    JaxClusterResolver,
     LocalClusterResolver,
+    cluster_for_any_tpu,
     cores_for_any_tpu,
     local_devices,
     parse_local,
 )
+from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.topology import assign_cores, check_cores_per_replica
 from estimator_bridge.tensorflow_private import eager_mode
 
@@ -49,13 +56,13 @@ def tpu_strategy(
     """Returns the strategy of TPU mode.
 
     Args:
-      cluster: a TPUClusterResolver, TensorFlow's or one of 'emulated:N' or 'gpu:N'.
-      master: a TPU's name, 'emulated:N' or 'gpu:N', where no cluster is given.
+      cluster: a TPUClusterResolver, TensorFlow's or one of 'emulated:N', 'gpu:N' or 'jax...'.
+      master: a TPU's name, 'emulated:N', 'gpu:N' or 'jax...', where no cluster is given.
       cores_per_replica: the number of neighboring cores of a replica. Without a TPU, a replica is
         on one device, and there are correspondingly fewer replicas.
 
     Returns:
-      TPUStrategy, or one with a replica for each emulated core or GPU.
+      TPUStrategy, or one with a replica for each emulated core, GPU or device of JAX.
 
     Raises:
       AcceleratorNotFoundError: the TPU or the GPUs are missing, or none was named and there is no
@@ -64,17 +71,18 @@ def tpu_strategy(
       ValueError: the number of cores is not divisible by ``cores_per_replica``.
     """
     if cluster is None or isinstance(cluster, NoTPUClusterResolver):
-        if cores_for_any_tpu() and not parse_local(master):
-            master = f"emulated:{cores_for_any_tpu()}"
-        if not master and not tpu_present():
+        local = parse_local(master) or cluster_for_any_tpu()
+        if local is None and not master and not tpu_present():
             raise AcceleratorNotFoundError(
                 "use_tpu=True, but no TPU was named and this machine has none. Name one "
                 "(RunConfig(cluster=TPUClusterResolver('my-tpu'))), ask for emulated CPU cores "
                 "(RunConfig(master='emulated:8'), or `estimator-bridge run --cores 8 ...`), or "
                 "pass use_tpu=False."
             )
-        cluster = parse_local(master) or TPUClusterResolver(master)
+        cluster = local or TPUClusterResolver(master)
     with eager_mode():
+        if isinstance(cluster, JaxClusterResolver):
+            return _once(("jax", cluster.master()), lambda: _on_jax(cluster, cores_per_replica))
         if isinstance(cluster, LocalClusterResolver):
             make = _emulated if isinstance(cluster, EmulatedClusterResolver) else _on_gpus
             count = check_cores_per_replica(cluster.cores, cores_per_replica or 1)
@@ -114,6 +122,18 @@ def _emulated(devices: list[str]) -> tf.distribute.Strategy:
     # The cores share one memory: plain addition is up to twice as fast here as the collectives
     # between devices, and strategies of different sizes can live in one process.
     return tf.distribute.MirroredStrategy(devices, tf.distribute.ReductionToOneDevice())
+
+
+def _on_jax(cluster: JaxClusterResolver, cores_per_replica: int | None) -> tf.distribute.Strategy:
+    if (cores_per_replica or 1) > 1:
+        raise NotOnJaxError(
+            f"num_cores_per_replica={cores_per_replica} on {cluster.master()!r}: steps on JAX do "
+            f"not split a model over devices. Leave it out, or: {INSTEAD_OF_JAX}"
+        )
+    devices = cluster.devices
+    kind = "CPU, for tests" if devices[0].platform == "cpu" else devices[0].device_kind
+    logging.info("Steps run on JAX, on %d device(s): %s.", len(devices), kind)
+    return JaxStrategy(devices, cluster.master())
 
 
 def _on_gpus(devices: list[str]) -> tf.distribute.Strategy:

@@ -8,11 +8,13 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
 from estimator_bridge.runtime.core_systems import started_devices
 from estimator_bridge.runtime.local_clusters import (
     EmulatedClusterResolver,
+    JaxClusterResolver,
     LocalClusterResolver,
-    cores_for_any_tpu,
+    cluster_for_any_tpu,
 )
 from estimator_bridge.runtime.partitions import check_logical_device, check_partition
 from estimator_bridge.tensorflow_private import (
@@ -31,11 +33,19 @@ def local_cluster(resolver: Any) -> LocalClusterResolver | None:
 
     Args:
       resolver: the resolver that a program passed; None means any TPU.
+
+    Raises:
+      NotOnJaxError: it is of devices of JAX.
     """
-    if isinstance(resolver, LocalClusterResolver):
-        return resolver
-    if resolver is None and cores_for_any_tpu():
-        return EmulatedClusterResolver(cores_for_any_tpu())
+    cluster = cluster_for_any_tpu() if resolver is None else resolver
+    if isinstance(cluster, JaxClusterResolver):
+        raise NotOnJaxError(
+            f"tf.distribute.TPUStrategy on {cluster.master()!r}: JAX runs the steps of "
+            "TPUEstimator only, not those of Keras or of a loop of the program's own. "
+            + INSTEAD_OF_JAX
+        )
+    if isinstance(cluster, LocalClusterResolver):
+        return cluster
     return None
 
 

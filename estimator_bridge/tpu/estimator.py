@@ -11,9 +11,15 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
 from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.model.number_checks import check_positive_integer
-from estimator_bridge.runtime import cores_for_any_tpu, default_strategy, tpu_strategy
+from estimator_bridge.runtime import (
+    cores_for_any_tpu,
+    default_strategy,
+    is_on_jax,
+    tpu_strategy,
+)
 from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecution
 from estimator_bridge.tpu.embedding_features import embedding_features
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
@@ -223,6 +229,11 @@ class TPUEstimator(EstimatorV1):
                 "tf.compat.v1.estimator.tpu.experimental.EmbeddingConfigSpec."
             )
         embedding_features(spec)  # checks the columns
+        if is_on_jax(self._strategy):
+            raise NotOnJaxError(
+                "embedding_config_spec: steps on JAX have no tables of a TPU's embedding engine. "
+                + INSTEAD_OF_JAX
+            )
         if isinstance(self._strategy, tf.distribute.TPUStrategy):
             raise NotImplementedError(
                 "embedding_config_spec: a TPU's embedding engine is not supported, and the "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +25,7 @@ from estimator_bridge.graph import (
     trace_graph,
 )
 from estimator_bridge.model import MODE_NAMES, EstimatorSpec, ModeKeys
-from estimator_bridge.runtime import LoopRequest, Step, StepLoop, StepOutputs
+from estimator_bridge.runtime import LoopRequest, Step, StepLoop, StepOutputs, is_on_jax, step_loop
 from estimator_bridge.tensorflow_private import eager_mode, global_step_read
 from estimator_bridge.tpu_presence import CHECKS_TPU
 from estimator_bridge.training.compile_steps import TracedStep, compile_loop
@@ -199,6 +200,7 @@ class Program:
         self.session.resources.prepare({name + ":0"})
         variable = self.session.resources.first_copy(name)
         with eager_mode():
+            self.session.resources.combine([name])
             return int(variable.read_value())
 
     def make_loop(
@@ -223,9 +225,11 @@ class Program:
 
         def make(**more: Any) -> StepLoop:
             request = LoopRequest(fetches, fed, sums, **options, **more)
-            return StepLoop(self.session, strategy, step, self.plan.layout, request)
+            return step_loop(self.session, strategy, step, self.plan.layout, request)
 
         xla = XlaMode.OFF if "jit_compile" in options else self.xla_mode
+        if is_on_jax(strategy):
+            return make()
         if xla is XlaMode.OFF:
             loop = make()
         elif xla is XlaMode.ON and self.mode == ModeKeys.TRAIN:
@@ -241,6 +245,20 @@ class Program:
         if xla is XlaMode.AUTO and loop.request.jit_compile:
             return self._on_trial(loop, make())
         return loop
+
+    def check_runtime(self) -> None:
+        """Checks that the runtime has what the step needs; nothing is compiled and nothing runs.
+
+        Raises:
+          NotOnJaxError: it has not.
+          NotCompilableError: it compiles steps, and cannot compile this one.
+        """
+        if is_on_jax(self.execution.strategy):
+            outputs = self.traced.outputs.values()
+            with contextlib.suppress(
+                tf.errors.InvalidArgumentError
+            ):  # a hook feeds what is missing
+                self.make_loop([one.name for one in outputs if isinstance(one, tf.Tensor)])
 
     def _on_trial(self, compiled: StepLoop, plain: StepLoop) -> Any:
         """Returns what is called like a StepLoop, and measures both in a trial of all loops."""
@@ -392,7 +410,7 @@ def trace_program(
             scaffold = with_default_local_init(scaffold)
         prepare_saver(scaffold, config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours)
     session = CheckpointingSession(graph, execution.strategy, shared)
-    return Program(
+    program = Program(
         execution,
         mode,
         session,
@@ -401,6 +419,8 @@ def trace_program(
         dataclasses.replace(traced, scaffold=scaffold, results=results),
         ModelSource(model_fn, params),
     )
+    program.check_runtime()
+    return program
 
 
 def _make_global_step(execution: Execution, mode: str) -> None:

@@ -7,9 +7,10 @@ import os
 import sys
 
 from estimator_bridge.compile_for import CompileError, CompileJob, start_job
+from estimator_bridge.jax_names import parse_jax_name
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.notebooks import NotebookError
-from estimator_bridge.tpu_presence import CHECKS_TPU, CORES
+from estimator_bridge.tpu_presence import CHECKS_TPU, CORES, RUNTIME
 
 __all__ = ["add_arguments", "run"]
 
@@ -37,6 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="run on N TPU cores emulated on this CPU whenever the program asks for a TPU, "
         "whatever its name",
+    )
+    parser.add_argument(
+        "--runtime",
+        type=_runtime,
+        metavar="NAME",
+        help="have JAX run the steps whenever a TPUEstimator asks for a TPU, whatever its name: "
+        "'jax' (all devices of JAX's default platform), 'jax:N', or 'jax:cpu:N' (N CPU devices, "
+        "for tests); needs estimator-bridge[jax]",
     )
     parser.add_argument(
         "--check-tpu",
@@ -117,6 +126,16 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _runtime(text: str) -> str:
+    try:
+        name = parse_jax_name(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    if name is None:
+        raise argparse.ArgumentTypeError(f"wanted jax, jax:N or jax:cpu:N, got {text!r}")
+    return str(name)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program that the arguments name.
 
@@ -132,19 +151,9 @@ def run(arguments: argparse.Namespace) -> int:
             lines = table()
         print(lines)
         return 0
-    if not program:
-        print(
-            "estimator-bridge run: name the script to run, or -m and a module "
-            "(`estimator-bridge run --help` explains the options)",
-            file=sys.stderr,
-        )
-        return 2
-    if arguments.check_tpu and not arguments.cores:
-        print(
-            "estimator-bridge run: --check-tpu checks the steps that run on emulated cores: give "
-            "--cores N too",
-            file=sys.stderr,
-        )
+    wrong_usage = _wrong_usage(arguments, program)
+    if wrong_usage:
+        print(f"estimator-bridge run: {wrong_usage}", file=sys.stderr)
         return 2
     job = None
     if any(getattr(arguments, name) for name in ("compile_for", *_OF_COMPILE_FOR)):
@@ -157,6 +166,8 @@ def run(arguments: argparse.Namespace) -> int:
         os.environ[CHECKS_TPU] = "1"
     if arguments.cores:
         os.environ[CORES] = str(arguments.cores)
+    if arguments.runtime:
+        os.environ[RUNTIME] = arguments.runtime
     if arguments.tpu:
         os.environ["TPU_NAME"] = arguments.tpu
     from estimator_bridge.legacy.running.main_module import find_module, find_script
@@ -189,6 +200,21 @@ def run(arguments: argparse.Namespace) -> int:
             )
         raise
     return job.finish() if job else 0
+
+
+def _wrong_usage(arguments: argparse.Namespace, program: list[str]) -> str | None:
+    """Returns what is missing or contradicts itself; None if nothing does."""
+    if not program:
+        return (
+            "name the script to run, or -m and a module (`estimator-bridge run --help` explains "
+            "the options)"
+        )
+    if arguments.check_tpu and not arguments.cores:
+        return "--check-tpu checks the steps that run on emulated cores: give --cores N too"
+    if arguments.runtime and (arguments.cores or arguments.compile_for):
+        other = "--cores" if arguments.cores else "--compile-for"
+        return f"--runtime and {other} both say where steps run: give one of them"
+    return None
 
 
 def _compile_job(arguments: argparse.Namespace) -> CompileJob:

@@ -8,6 +8,9 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
+from estimator_bridge.jax_names import parse_jax_name
+
 __all__ = ["emulate_feeds", "run_sessions_on_cores"]
 
 
@@ -30,6 +33,14 @@ def _is_of_cores(target: Any) -> bool:
     from estimator_bridge.runtime import parse_local
 
     return isinstance(target, str) and bool(parse_local(target))
+
+
+def _check_not_on_jax(target: str) -> None:
+    if parse_jax_name(target):
+        raise NotOnJaxError(
+            f"A session for {target!r}: JAX runs the steps of TPUEstimator only, not those of a "
+            f"session of the program's own. {INSTEAD_OF_JAX}"
+        )
 
 
 def _not_on_cores(reset_containers: Any) -> Any:
@@ -62,6 +73,7 @@ def _with_cores(initialize: Any) -> Any:
     @functools.wraps(initialize)
     def __init__(self: Any, target: Any = "", *args: Any, **kwargs: Any) -> None:
         if _is_of_cores(target):
+            _check_not_on_jax(target)
             logging.warning("No TPU in use: the session for %r runs on this machine's CPU.", target)
             target = ""
         initialize(self, target, *args, **kwargs)

@@ -1,0 +1,146 @@
+"""Reads the batches of several steps at once, by TensorFlow, as NumPy arrays for JAX."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.graph import host_device
+from estimator_bridge.runtime.batch_source import BatchSource, batch_source_of
+from estimator_bridge.runtime.step_values import BatchLayout
+from estimator_bridge.tensorflow_private import eager_mode, flat_call
+
+__all__ = ["BlockReader", "ReadBlock"]
+
+
+class ReadBlock(NamedTuple):
+    """The batches of several steps.
+
+    Attributes:
+      steps: their number.
+      parts: the components that a step uses, [steps, ...] each, of the global batches.
+      ended: whether the input ended before the block was full.
+      short_batch: the flat components of a batch that is smaller than the others; None if the
+        block does not end before one.
+    """
+
+    steps: int
+    parts: list[np.ndarray]
+    ended: bool
+    short_batch: list[tf.Tensor] | None
+
+
+class BlockReader:
+    """Reads blocks from iterators of one kind of input.
+
+    Args:
+      layout: the layout of a batch.
+      used: the indices of the flat components that a step uses.
+    """
+
+    def __init__(self, layout: BatchLayout, used: Sequence[int]):
+        self._layout, self._used = layout, list(used)
+        self._compiled: list[tuple[Any, Any]] = []
+        self._bound: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+    def __call__(self, iterator: Any, steps: int) -> ReadBlock:
+        """Reads the batches of up to ``steps`` steps, at least one, and nothing beyond them."""
+        function, drawn_from = self._reading(iterator)
+        with eager_mode(), tf.device(host_device()):
+            flat = function(*drawn_from, tf.constant(steps, tf.int64))
+            count, has_next, short_size = (int(value) for value in flat[:3])
+            parts = [part.numpy() for part in flat[3 : 3 + len(self._used)]]
+            rest = list(flat[3 + len(self._used) :])
+            short = [part[:short_size] for part in rest] if short_size else None
+        ended = count < steps and not has_next and not short_size
+        return ReadBlock(count, parts, ended, short)
+
+    def _reading(self, iterator: Any) -> tuple[Any, list[tf.Tensor]]:
+        """Returns the function for iterators of this kind, and the tensors that it takes."""
+        if iterator in self._bound:
+            return self._bound[iterator]
+        with eager_mode(), tf.device(host_device()):
+            source, drawn_from = batch_source_of(iterator, 1, None)
+            function = next((f for key, f in self._compiled if key == source.key), None)
+            if function is None:
+                function = self._function(source, drawn_from)
+                self._compiled.append((source.key, function))
+        result = function, tf.nest.flatten(drawn_from, expand_composites=True)
+        self._bound[iterator] = result
+        return result
+
+    def _function(self, source: BatchSource, drawn_from: Any) -> Any:
+        traced = tf.function(lambda it, steps: self._read(source, it, steps), autograph=False)
+        number = tf.TensorSpec([], tf.int64)
+        return flat_call(traced.get_concrete_function(drawn_from, number))
+
+    def _read(self, source: BatchSource, iterator: Any, steps: tf.Tensor) -> list[tf.Tensor]:
+        """Traces the reading of a block; an element is drawn only if its step is wanted."""
+        full = self._layout.full_batch
+        specs = source.components[1:] if full is not None else source.components
+        arrays = [
+            tf.TensorArray(specs[i].dtype, 0, dynamic_size=True, clear_after_read=False)
+            for i in self._used
+        ]
+
+        def draw(is_wanted: tf.Tensor) -> list[Any]:
+            return tf.cond(is_wanted, lambda: source.next_ones(iterator), source.nothing)
+
+        def size_of(drawn: list[Any]) -> tf.Tensor:  # of a batch that is short; else 0
+            zero = tf.constant(0, tf.int64)
+            if full is None:
+                return zero
+
+            def size() -> tf.Tensor:
+                number = tf.cast(drawn[0].get_value()[0], tf.int64)
+                return tf.where(tf.equal(number, full), zero, number)
+
+            return tf.cond(drawn[0].has_value(), size, lambda: zero)
+
+        def goes_on(i: tf.Tensor, drawn: list[Any], short: tf.Tensor, *_: Any) -> tf.Tensor:
+            return source.has_batch(drawn) & (i < steps) & tf.equal(short, 0)
+
+        def body(i: tf.Tensor, drawn: list[Any], _: tf.Tensor, arrays: list[Any]) -> Any:
+            batch, row = _components(drawn[0].get_value(), full is not None), tf.cast(i, tf.int32)
+            written = [a.write(row, batch[index]) for a, index in zip(arrays, self._used)]
+            following = draw(i + 1 < steps)
+            return i + 1, following, size_of(following), written
+
+        first = draw(steps > 0)
+        start = tf.constant(0, tf.int64), first, size_of(first), arrays
+        count, drawn, short, arrays = tf.while_loop(
+            goes_on, body, start,
+            shape_invariants=(
+                tf.TensorShape([]), source.specs, tf.TensorShape([]),
+                [tf.TensorShape(None)] * len(arrays),
+            ),
+            name="batches",
+        )  # fmt: skip
+        stacked = [
+            tf.cond(count > 0, array.stack, lambda dtype=array.dtype: _none(dtype))
+            for array in arrays
+        ]
+        flags = [count, tf.cast(source.has_batch(drawn), tf.int64), short]
+        rest = [] if full is None else self._short(drawn, short, specs)
+        return [*flags, *stacked, *rest]
+
+    @staticmethod
+    def _short(drawn: list[Any], short: tf.Tensor, specs: Sequence[Any]) -> list[tf.Tensor]:
+        return tf.cond(
+            short > 0,
+            lambda: _components(drawn[0].get_value(), True),
+            lambda: [tf.zeros(spec.shape, spec.dtype) for spec in specs],
+        )
+
+
+def _components(element: Any, is_sized: bool) -> list[tf.Tensor]:
+    flat = tf.nest.flatten(element, expand_composites=True)
+    return flat[1:] if is_sized else flat
+
+
+def _none(dtype: tf.DType) -> tf.Tensor:
+    return tf.zeros([0], dtype)

@@ -1,0 +1,131 @@
+"""Runs steps in blocks, while TensorFlow reads the next block's batches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from estimator_bridge.errors import NotOnJaxError
+from estimator_bridge.runtime.loop_result import LoopResult
+from estimator_bridge.runtime.on_jax.block_reader import BlockReader, ReadBlock
+from estimator_bridge.runtime.on_jax.program import Results, whole_sharding
+from estimator_bridge.runtime.on_jax.step import JaxStep
+from estimator_bridge.runtime.on_jax.values import JaxValues
+
+__all__ = ["Blocks"]
+
+
+class Blocks:
+    """Runs any number of a step's steps.
+
+    A NaN in the loss ends the steps. The batches of its block, and of the block after it, are lost.
+
+    Args:
+      step: the step.
+    """
+
+    def __init__(self, step: JaxStep):
+        self._step = step
+        self._reader = BlockReader(step.layout, step.run.used_inputs)
+        self._values = _values_of(step)
+        self._sizes: list[int] = []  # of the blocks for which the program is compiled
+
+    def __call__(
+        self,
+        iterator: Any,
+        steps: int,
+        position: int,
+        limit: int | None,
+        fed: Sequence[np.ndarray],
+    ) -> LoopResult:
+        """Runs up to ``steps`` steps; see ``StepLoop``."""
+        step, host = self._step, self._step.host
+        most = self._most(steps, limit)
+        results, done, block = [step.program.start()], 0, None
+        host.begin()
+        while done < most:
+            wanted = min(step.steps_of_block, most - done)
+            block = self._reader(iterator, wanted)
+            if block.steps:
+                result = self._started(block, position + done, results[-1], fed)
+                results.append(result)
+                if host.is_needed:
+                    each = [np.asarray(rows) for rows in result.each]
+                    host(each, int(result.steps), position + done, fed)
+            done += block.steps
+            if block.steps < wanted or self._is_nan(results[-2:-1]):
+                break
+            if not step.is_counted:
+                most = min(most, done + self._most(steps - done, limit))
+        ran = sum(int(result.steps) for result in results)
+        has_ended = block is not None and ran == done
+        fetched = None
+        if ran == steps:
+            last = [np.asarray(one.addressable_data(0))[0] for one in results[-1].last]
+            fetched = host.fetched(last)
+        return LoopResult(
+            steps=ran,
+            input_ended=bool(has_ended and block and block.ended),
+            loss=float(results[-1].loss) if ran and step.loss else None,
+            fetched=fetched,
+            short_batch=block.short_batch if block and has_ended else None,
+            limit_value=self._count() if step.counter else None,
+        )
+
+    def _is_nan(self, results: Sequence[Results]) -> bool:
+        """Returns whether the loss before the block that runs is NaN, which ended the steps."""
+        return bool(self._step.loss) and any(math.isnan(result.loss) for result in results)
+
+    def _count(self) -> int:
+        assert self._step.counter is not None
+        return self._values.number(self._step.counter, self._step.session.resources)
+
+    def _most(self, steps: int, limit: int | None) -> int:
+        """Returns how many steps the counter leaves to run."""
+        if self._step.counter is None or limit is None:
+            return steps
+        return min(steps, limit - self._count())
+
+    def _started(
+        self, block: ReadBlock, position: int, before: Results, fed: Sequence[np.ndarray]
+    ) -> Results:
+        """Starts the steps of a block."""
+        program, size = self._step.program, self._padded(block.steps)
+        parts = [_with_rows(part, size) for part in block.parts]
+
+        def run(fixed: Sequence[Any], updated: Sequence[Any]) -> Any:
+            return program((block.steps, size), position, before, parts, fed, fixed, updated)
+
+        resources = self._step.session.resources
+        return self._values.run(run, program.fixed, program.updated, resources)
+
+    def _padded(self, count: int) -> int:
+        """Returns the size of a block: one of those already compiled, or a power of two."""
+        fitting = [size for size in self._sizes if count <= size <= 4 * count]
+        if fitting:
+            return min(fitting)
+        self._sizes.append(1 << (count - 1).bit_length())
+        return self._sizes[-1]
+
+
+def _with_rows(part: np.ndarray, size: int) -> np.ndarray:
+    """Returns an array with rows added, of any content, up to a size."""
+    if len(part) == size:
+        return part
+    padded = np.zeros((size, *part.shape[1:]), part.dtype)
+    padded[: len(part)] = part
+    return padded
+
+
+def _values_of(step: JaxStep) -> JaxValues:
+    """Returns the values on the devices, which all loops of a model share."""
+    resources = step.session.resources
+    if resources.on_device is None:
+        resources.keep_on(JaxValues(whole_sharding(step.strategy.jax_devices)))
+    values = resources.on_device
+    if not isinstance(values, JaxValues):
+        raise NotOnJaxError(f"The variables are on the devices of {type(values).__name__}.")
+    return values

@@ -1,0 +1,244 @@
+"""The JAX program of several steps on all replicas."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from estimator_bridge.compile_for import LoweredStep
+from estimator_bridge.runtime.on_jax.lowered_module import LiftedPrimitive
+
+__all__ = ["REPLICAS", "Results", "StepsProgram", "StepsShape", "whole_sharding", "with_x64"]
+
+REPLICAS = "replicas"  # the axis of the mesh
+
+
+@dataclasses.dataclass(frozen=True)
+class StepsShape:
+    """The results wanted of the steps, as indices of a step's outputs.
+
+    Attributes:
+      loss: the scalar to watch; a NaN ends the steps. None if there is none.
+      last: outputs wanted of the last step.
+      each: outputs wanted of each step.
+      axes: the batch dimension of each input; None for one that every replica gets whole.
+      fed: the number of inputs after the batch's, which are the same in each step.
+      is_random: whether the position in the random streams matters.
+    """
+
+    loss: int | None
+    last: Sequence[int]
+    each: Sequence[int]
+    axes: Sequence[int | None]
+    fed: int
+    is_random: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Results:
+    """The results of a call, on the devices.
+
+    Attributes:
+      steps: the number of steps that ran.
+      loss: the last loss, the mean over the replicas.
+      last: the outputs of the last step, [replicas, ...] each.
+      each: the outputs of each step, [block, replicas, ...] each.
+    """
+
+    steps: Any
+    loss: Any
+    last: list[Any]
+    each: list[Any]
+
+
+class StepsProgram:
+    """Steps as one JAX program, in which the updated variables keep their memory.
+
+    It is compiled once for each size of a block of batches, and runs any number of them.
+
+    Args:
+      lowered: one replica's step; its outputs are the results, then the updated variables.
+      updates: the updated variables, in the order of these outputs.
+      shape: the results wanted.
+      results: the number of outputs before the updated variables.
+      devices: JAX's devices, one for each replica.
+
+    Attributes:
+      fixed: the variables that it reads only, in the order of a call.
+      updated: the variables that it updates, in the order of a call.
+    """
+
+    def __init__(
+        self,
+        lowered: LoweredStep,
+        updates: Sequence[str],
+        shape: StepsShape,
+        results: int,
+        devices: Sequence[Any],
+    ):
+        import jax
+        from jax.sharding import NamedSharding, PartitionSpec
+
+        self._arguments, self._shape, self._results = lowered.arguments, shape, results
+        self._step = LiftedPrimitive(lowered.hlo)
+        shapes = [tuple(one.shape) for one in lowered.arguments]
+        if self._step.parameters != shapes:
+            raise AssertionError(f"Parameters {self._step.parameters} of a step with {shapes}.")
+        variables = [one.name for one in lowered.arguments if one.kind == "variable"]
+        self.updated = list(updates)
+        self.fixed = [name for name in variables if name not in self.updated]
+        self._whole, spec = whole_sharding(devices), PartitionSpec
+        self._mesh = self._whole.mesh
+        parts = [
+            spec() if axis is None else spec(*[None] * (axis + 1), REPLICAS) for axis in shape.axes
+        ]
+        self._parts = [NamedSharding(self._mesh, part) for part in parts]
+        mapped = jax.shard_map(
+            self._many,
+            mesh=self._mesh,
+            in_specs=(
+                spec(), spec(), spec(), spec(), [spec(REPLICAS)] * len(shape.last),
+                parts, [spec()] * shape.fed,
+                [spec()] * len(self.fixed), [spec()] * len(self.updated),
+            ),
+            out_specs=(
+                spec(), spec(), [spec(REPLICAS)] * len(shape.last),
+                [spec(None, REPLICAS)] * len(shape.each), [spec()] * len(self.updated),
+            ),
+            check_vma=False,
+        )  # fmt: skip
+        self._call = jax.jit(mapped, donate_argnums=8)
+
+    def output_shape(self, index: int) -> tuple[int, ...]:
+        """Returns the shape of an output of a step, on one replica."""
+        return self._step.outputs[index][0]
+
+    def start(self) -> Results:
+        """Returns the results before the first step."""
+        import jax
+        from jax.sharding import NamedSharding, PartitionSpec
+
+        replicas = self._mesh.size
+        split = NamedSharding(self._mesh, PartitionSpec(REPLICAS))
+        last = []
+        for index in self._shape.last:
+            shape, dtype = self._step.outputs[index]
+            last.append(jax.device_put(np.zeros((replicas, *shape), dtype), split))
+        return Results(0, jax.device_put(np.float32(0), self._whole), last, [])
+
+    def __call__(
+        self,
+        block: tuple[int, int],
+        position: int,
+        before: Results,
+        batches: Sequence[np.ndarray],
+        fed: Sequence[np.ndarray],
+        fixed: Sequence[Any],
+        updated: Sequence[Any],
+    ) -> tuple[Results, Sequence[Any]]:
+        """Starts the steps and returns at once.
+
+        Args:
+          block: the number of batches, from the first one on, to run steps with, and the number of
+            rows of ``batches``, for which the program is compiled.
+          position: the number of earlier steps.
+          before: the results of the steps before; after a NaN loss, none runs.
+          batches: the components of a block of batches.
+          fed: the fed values.
+          fixed: the arrays of ``self.fixed``.
+          updated: the arrays of ``self.updated``, whose memory is reused.
+        """
+        import jax
+
+        parts = [jax.device_put(*pair) for pair in zip(batches, self._parts)]
+        (count, rows), position = block, position if self._shape.is_random else 0
+        done, loss, last, each, new = self._call(
+            np.int64(count), np.zeros(rows, bool), np.int64(position), before.loss, before.last,
+            parts, list(fed), list(fixed), list(updated),
+        )  # fmt: skip
+        return Results(done, loss, last, each), new
+
+    def _many(
+        self,
+        count: Any,
+        rows: Any,
+        position: Any,
+        loss: Any,
+        last: list[Any],
+        batches: list[Any],
+        fed: list[Any],
+        fixed: list[Any],
+        updated: list[Any],
+    ) -> Any:
+        import jax.numpy as jnp
+        from jax import lax
+
+        shape, fixed_values = self._shape, dict(zip(self.fixed, fixed))
+        kinds = [self._step.outputs[i] for i in shape.each]
+        each = [jnp.zeros((len(rows), *sizes), dtype) for sizes, dtype in kinds]
+
+        def goes_on(state: Any) -> Any:
+            done, loss = state[:2]
+            is_left = done < count
+            return is_left & (loss <= np.inf) if shape.loss is not None else is_left
+
+        def body(state: Any) -> Any:
+            done, loss, _, each, updated = state
+            batch = [lax.dynamic_index_in_dim(part, done, 0, keepdims=False) for part in batches]
+            outputs = self._one(position + done, [*batch, *fed], fixed_values, updated)
+            if shape.loss is not None:
+                mine = outputs[shape.loss].astype(jnp.float32).reshape(())
+                loss = lax.pmean(mine, REPLICAS)
+            each = [
+                lax.dynamic_update_index_in_dim(column, outputs[i], done, 0)
+                for column, i in zip(each, shape.each)
+            ]
+            new = outputs[self._results : self._results + len(updated)]
+            return done + 1, loss, [outputs[i] for i in shape.last], each, list(new)
+
+        start = (jnp.int64(0), loss, [one[0] for one in last], each, updated)
+        done, loss, last, each, updated = lax.while_loop(goes_on, body, start)
+        return (
+            done,
+            loss,
+            [one[None] for one in last],
+            [column[:, None] for column in each],
+            updated,
+        )
+
+    def _one(
+        self, position: Any, inputs: list[Any], fixed: dict[str, Any], updated: list[Any]
+    ) -> list[Any]:
+        """Runs one step on one replica."""
+        values = {**fixed, **dict(zip(self.updated, updated))}
+        waiting = iter(inputs)
+        arguments = []
+        for one in self._arguments:
+            if one.kind == "position":
+                arguments.append(position)
+            elif one.kind == "input":
+                arguments.append(next(waiting))
+            else:
+                arguments.append(values[one.name])
+        return self._step(*arguments)
+
+
+def whole_sharding(devices: Sequence[Any]) -> Any:
+    """Returns the sharding of an array that every device has whole."""
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    return NamedSharding(Mesh(np.array(devices), (REPLICAS,)), PartitionSpec())
+
+
+def with_x64() -> Any:
+    """Returns a context in which JAX has 64-bit numbers: positions, labels, the global step."""
+    import jax
+
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    from jax.experimental import enable_x64
+
+    return enable_x64(True)

@@ -1,0 +1,119 @@
+"""The variables' values on JAX's devices, between the steps."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from estimator_bridge.graph import Resources, host_device
+from estimator_bridge.tensorflow_private import eager_mode
+
+__all__ = ["JaxValues"]
+
+
+class JaxValues:
+    """Arrays of all replicas by variable, and which of them are newer than TensorFlow's variables.
+
+    Steps update the arrays; sessions, savers and the host's part of a step use the variables. Each
+    side's values reach the other when it needs them. Each device has its own copy: like the copies
+    on a TPU's cores, they may differ, and sessions see the first replica's.
+
+    Args:
+      sharding: the sharding of an array that every device has whole.
+    """
+
+    def __init__(self, sharding: Any):
+        self._sharding = sharding
+        self._arrays: dict[str, Any] = {}
+        self._newer: set[str] = set()
+        self._lock = threading.RLock()  # threads of queues run sessions too
+
+    def run(
+        self,
+        step: Callable[[Sequence[Any], Sequence[Any]], tuple[Any, Sequence[Any]]],
+        fixed: Sequence[str],
+        updated: Sequence[str],
+        resources: Resources,
+    ) -> Any:
+        """Calls a function of the arrays, and keeps those that it returns.
+
+        Args:
+          step: returns a result and the new arrays, given those it reads and those it updates.
+          fixed: the variables that it reads.
+          updated: the variables that it updates; it may reuse their memory.
+          resources: the variables.
+
+        Returns:
+          Its result.
+        """
+        with self._lock:
+            self._upload([*fixed, *updated], resources)
+            arrays = self._arrays
+            result, new = step([arrays[n] for n in fixed], [arrays[n] for n in updated])
+            arrays.update(zip(updated, new))
+            self._newer.update(updated)
+        return result
+
+    def number(self, name: str, resources: Resources) -> int:
+        """Returns the value of an integer variable."""
+        with self._lock:
+            if name in self._newer:
+                return int(_first(self._arrays[name]))
+        with eager_mode(), tf.device(host_device()):
+            return int(resources.first_copy(name).read_value())
+
+    def bring(self, names: Iterable[str], resources: Resources) -> None:
+        """Assigns newer values of the devices to the variables of these names.
+
+        Raises:
+          RuntimeError: a step has failed, and the values are lost.
+        """
+        wanted = self._newer.intersection(names)
+        if not wanted:
+            return
+        with self._lock, eager_mode(), tf.device(host_device()):
+            for name in sorted(wanted & self._newer):
+                if self._arrays[name].is_deleted():
+                    raise RuntimeError(
+                        f"The value of {name!r} was lost when a step failed on JAX's devices: its "
+                        "memory was the step's. Start again from the last checkpoint."
+                    )
+                # A copy: the array's memory is the next step's.
+                resources.first_copy(name).assign(np.array(_first(self._arrays[name])))
+                self._newer.discard(name)
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Forgets the devices' values of variables that were assigned here."""
+        with self._lock:
+            for name in names:
+                self._arrays.pop(name, None)
+                self._newer.discard(name)
+
+    def clear(self) -> None:
+        """Forgets all."""
+        with self._lock:
+            self._arrays.clear()
+            self._newer.clear()
+
+    def _upload(self, names: Sequence[str], resources: Resources) -> None:
+        import jax
+
+        missing = [name for name in names if name not in self._arrays]
+        if not missing:
+            return
+        with eager_mode(), tf.device(host_device()):
+            # A copy: JAX may use the memory of what it gets, and TensorFlow assigns in place.
+            values: Mapping[str, np.ndarray] = {
+                name: np.array(resources.first_copy(name).read_value()) for name in missing
+            }
+        for name, value in values.items():
+            self._arrays[name] = jax.device_put(value, self._sharding)
+
+
+def _first(array: Any) -> np.ndarray:
+    """Returns the first device's copy, without copying it."""
+    return np.asarray(array.addressable_data(0))

@@ -1,0 +1,179 @@
+"""Steps of traced graphs on JAX's CPU devices, beside emulated cores."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from engine import lifted_session
+
+from estimator_bridge.errors import AcceleratorNotFoundError, NotCompilableError, NotOnJaxError
+from estimator_bridge.graph import trace_graph
+from estimator_bridge.jax_names import JaxName, parse_jax_name
+from estimator_bridge.runtime import (
+    BatchLayout,
+    LoopRequest,
+    Step,
+    TPUClusterResolver,
+    step_loop,
+    tpu_strategy,
+)
+from estimator_bridge.tensorflow_private import eager_mode
+
+pytest.importorskip("jax", reason="jax is not installed: pip install 'estimator-bridge[jax]'")
+
+v1 = tf.compat.v1
+
+
+def batches(values):
+    with eager_mode():
+        return iter(tf.data.Dataset.from_tensor_slices(np.float32(values)).batch(4))
+
+
+class Adder:
+    """A step that adds up its batches and random numbers over the replicas."""
+
+    def __init__(self, master, fetches=()):
+        strategy = tpu_strategy(master=master)
+        with trace_graph(seed=1, shards=strategy.num_replicas_in_sync) as graph:
+            share = 4 // strategy.num_replicas_in_sync
+            x = v1.placeholder(tf.float32, [share], name="x")
+            step = v1.train.create_global_step()
+            noise = v1.random_uniform([3]) + tf.cast(
+                v1.random_uniform([3], 0, 9, tf.int32), tf.float32
+            )
+            total = v1.get_variable("total", [3], initializer=v1.zeros_initializer())
+            each = tf.reduce_sum(x) + noise
+            updates = [
+                v1.assign_add(total, v1.tpu.cross_replica_sum(each)),
+                v1.assign_add(step, 1),
+            ]
+            loss = tf.identity(tf.reduce_sum(x), name="loss")
+        self.session, self.total = lifted_session(graph, strategy), total
+        self.loop = step_loop(
+            self.session,
+            strategy,
+            Step([x.name], [f"^{u.op.name}" for u in updates], loss.name, counter=step.op.name),
+            BatchLayout(),
+            LoopRequest(fetches=[noise.name, *fetches]),
+        )
+
+    def value(self):
+        return self.session.run(self.total)
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_steps_have_the_numbers_of_emulated_cores(replicas):
+    """Sums over the replicas, uniform numbers and integers of each, in loops of two lengths."""
+    inputs = np.random.RandomState(0).rand(20)
+    results = []
+    for master in (f"emulated:{replicas}", f"jax:cpu:{replicas}"):
+        adder, read = Adder(master), batches(inputs)
+        first = adder.loop(read, 2, 0)
+        then = adder.loop(read, 100, 2)
+        assert (first.steps, then.steps, then.input_ended) == (2, 3, True)
+        assert then.limit_value == 5
+        results.append([first.fetched["add:0"], adder.value(), first.loss, then.loss])
+    for cores, jax in zip(*results):
+        np.testing.assert_allclose(jax, cores, rtol=1e-6)
+
+
+def test_a_limit_ends_the_steps_and_no_batch_is_lost():
+    adder, read = Adder("jax:cpu:2"), batches(np.ones(20))
+    assert adder.loop(read, 100, 0, limit=3).steps == 3
+    assert adder.loop(read, 100, 3).steps == 2
+
+
+def test_a_nan_ends_the_steps_after_its_own():
+    adder = Adder("jax:cpu:2")
+    result = adder.loop(batches([1] * 4 + [np.nan] * 4 + [1] * 12), 5)
+    assert (result.steps, result.limit_value) == (2, 2)
+    assert np.isnan(result.loss)
+
+
+def test_sessions_see_the_steps_and_steps_see_the_sessions():
+    adder, read = Adder("jax:cpu:2"), batches(np.zeros(20))
+    adder.loop(read, 2)
+    before = adder.value()
+    with adder.session.graph.as_default():
+        adder.total.load(before + 100, adder.session)
+    adder.loop(read, 1, 2)
+    assert np.all(adder.value() > before + 100)
+    assert np.all(adder.value() < before + 100 + 20)
+
+
+def step_of(make):
+    strategy = tpu_strategy(master="jax:cpu:2")
+    with trace_graph(seed=1, shards=2) as graph:
+        total = v1.get_variable("total", [], initializer=v1.zeros_initializer())
+        update = v1.assign_add(total, make())
+    session = lifted_session(graph, strategy)
+    step = Step((), [f"^{update.op.name}"])
+    return step_loop(session, strategy, step, BatchLayout(), LoopRequest())
+
+
+def python_function():
+    result = v1.py_func(np.float32, [np.float32(1)], tf.float32)
+    result.set_shape([])
+    return result
+
+
+def in_a_loop():
+    body = lambda i, x: (i + 1, x + v1.random_uniform([]))  # noqa: E731
+    return tf.while_loop(lambda i, x: i < 3, body, (0, 0.0))[1]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: v1.random_normal([]), NotOnJaxError, "XLA would draw other numbers"),
+        (lambda: v1.truncated_normal([]), NotOnJaxError, "TruncatedNormal of float32"),
+        (lambda: tf.reduce_sum(v1.random_gamma([2], 1.0)), NotCompilableError, "RandomGamma"),
+        (lambda: v1.random_shuffle(tf.range(3.0))[0], NotOnJaxError, "without a position"),
+        (in_a_loop, NotOnJaxError, "in a loop or branch"),
+        (python_function, NotCompilableError, "py_func"),
+    ],
+    ids=["normal", "truncated", "gamma", "shuffle", "loop", "py_func"],
+)
+def test_what_steps_on_jax_lack_is_refused_with_the_line(make, error, words):
+    with pytest.raises(error, match=words) as raised:
+        step_of(make)
+    assert "test_on_jax.py" in str(raised.value)
+    assert "emulated:8" in str(raised.value)
+
+
+def test_functions_of_the_program_are_refused():
+    with pytest.raises(NotOnJaxError, match="only"):
+        tpu_strategy(master="jax:cpu:2").run(lambda: 1)
+    resolver = TPUClusterResolver("jax:cpu:2")
+    with pytest.raises(NotOnJaxError, match="'jax:cpu:2'"):
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+    with pytest.raises(NotOnJaxError, match="num_cores_per_replica=2"):
+        tpu_strategy(master="jax:cpu:4", cores_per_replica=2)
+
+
+def test_names():
+    assert parse_jax_name("jax") == JaxName(None)
+    assert parse_jax_name("jax:4") == JaxName(4)
+    assert parse_jax_name("jax:cpu:8") == JaxName(8, on_cpu=True)
+    assert [parse_jax_name(name) for name in ("", None, "jaxed", "emulated:2")] == [None] * 4
+    assert TPUClusterResolver("jax:cpu:2").num_accelerators() == {"TPU": 2}
+    for name in ("jax:", "jax:0", "jax:cpu", "jax:gpu:1", "jax:-1"):
+        with pytest.raises(ValueError, match="names no devices of JAX"):
+            parse_jax_name(name)
+
+
+def test_a_cpu_is_no_accelerator():
+    with pytest.raises(AcceleratorNotFoundError, match="sees only the CPU"):
+        tpu_strategy(master="jax")
+
+
+def test_the_environment_sends_any_tpu_to_jax(monkeypatch):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_RUNTIME", "jax:cpu:2")
+    assert TPUClusterResolver("some-tpu").master() == "jax:cpu:2"
+    assert tpu_strategy(master="grpc://10.0.0.2:8470").num_replicas_in_sync == 2
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_CORES", "2")
+    with pytest.raises(ValueError, match="Set one of them"):
+        TPUClusterResolver("some-tpu")
+    monkeypatch.delenv("ESTIMATOR_BRIDGE_CORES")
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_RUNTIME", "torch")
+    with pytest.raises(ValueError, match="got 'torch'"):
+        TPUClusterResolver("some-tpu")
