@@ -58,7 +58,7 @@ def installed_versions() -> dict[str, str]:
     Returns:
         Versions by distribution name, for the installed ones.
     """
-    found = {}
+    found: dict[str, str] = {}
     for name in _TENSORFLOW + _TF_KERAS:
         _add_version(found, name)
     if tpu_wheels.TENSORFLOW_TPU in found:

@@ -31,7 +31,10 @@ STAND_IN = Path(__file__).resolve().parent / "tensorflow_for_tpu"
 _STAND_IN_SUFFIX = "+tpu"
 # By minor version of tensorflow-tpu: the first and the last libtpu with all the functions that the
 # wheel calls, and so imports. Measured; docs/tpu.md has the table.
-_LIBTPU = {(2, 19): ("0.0.10", "0.0.10"), (2, 20): ("0.0.14", "0.0.31")}
+_LIBTPU: dict[tuple[int, ...], tuple[str, str]] = {
+    (2, 19): ("0.0.10", "0.0.10"),
+    (2, 20): ("0.0.14", "0.0.31"),
+}
 
 
 def is_stand_in(version: str) -> bool:

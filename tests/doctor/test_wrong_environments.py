@@ -131,9 +131,8 @@ def test_a_libtpu_of_another_release(site, version):
     rest(site)
     code, text, commands = site.doctor()
     assert code == 1
-    assert (
-        f"tensorflow-tpu 2.20.0 ends the process when it is imported with libtpu {version}" in text
-    )
+    problem = f"tensorflow-tpu 2.20.0 ends the process when it is imported with libtpu {version}"
+    assert problem in text
     assert commands == ["pip install --no-deps libtpu==0.0.31"]
     done = site.python("-c", "import estimator_bridge")
     assert done.returncode == 1  # not -6: TensorFlow is not imported
