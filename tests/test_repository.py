@@ -30,6 +30,7 @@ COMPILER_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"jax", "libtpu"}
 # Packages that are no requirement: each is loaded by one module, when it is used.
 ALONE = {
     "kaggle.py": {"kaggle_datasets"},
+    "installation.py": {"packaging"},  # which TensorFlow requires
     "keras_file.py": {"h5py"},  # which TensorFlow requires
     "safetensors_file.py": {"safetensors"},
 }
@@ -186,8 +187,7 @@ CONTRIB_MAY_LOAD = {
 }  # fmt: skip
 # What `import estimator_bridge` itself loads.
 AT_THE_FRONT = {
-    "compatibility", "gc_tuning", "lazy_namespace", "legacy_keras", "public_names", "version",
-}  # fmt: skip
+    "compatibility", "gc_tuning", "lazy_namespace", "legacy_keras", "public_names", "version", "tpu_presence", "tpu_wheels"}  # fmt: skip
 LOADS_CONTRIB = """
 import sys
 from estimator_bridge.contrib import NAMESPACES
