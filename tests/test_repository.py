@@ -187,7 +187,9 @@ CONTRIB_MAY_LOAD = {
 }  # fmt: skip
 # What `import estimator_bridge` itself loads.
 AT_THE_FRONT = {
-    "compatibility", "gc_tuning", "lazy_namespace", "legacy_keras", "public_names", "version", "tpu_presence", "tpu_wheels"}  # fmt: skip
+    "compatibility", "gc_tuning", "lazy_namespace", "legacy_keras", "public_names",
+    "tpu_presence", "tpu_wheels", "version",
+}  # fmt: skip
 LOADS_CONTRIB = """
 import sys
 from estimator_bridge.contrib import NAMESPACES
