@@ -30,7 +30,7 @@ TENSORFLOW_TPU = "tensorflow-tpu"
 STAND_IN = Path(__file__).resolve().parent / "tensorflow_for_tpu"
 _STAND_IN_SUFFIX = "+tpu"
 # By minor version of tensorflow-tpu: the first and the last libtpu with all the functions that the
-# wheel calls, and so imports. Measured; docs/tpu.md has the table.
+# wheel calls, and so imports. For 2.19 it is the only one that the wheel allows.
 _LIBTPU: dict[tuple[int, ...], tuple[str, str]] = {
     (2, 19): ("0.0.10", "0.0.10"),
     (2, 20): ("0.0.14", "0.0.31"),

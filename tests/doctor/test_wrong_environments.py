@@ -1,4 +1,4 @@
-"""Environments made wrong on purpose: the exit code, the advice, and that following it helps.
+"""Environments made wrong on purpose: the exit code and the advice of doctor.
 
 Packages are folders with the files that doctor reads: records, and libraries with the symbols that
 count. TensorFlow is a module that ends as the real one does in such an environment.
