@@ -43,6 +43,7 @@ setup(
         "estimator_bridge": ["py.typed"],
         "estimator_bridge.compile_for": ["hardware.json"],
         "estimator_bridge.migrate": ["names.json"],
+        "estimator_bridge.tensorflow_for_tpu": ["pyproject.toml"],
     },
     python_requires=f">={PYTHONS[0]},<3.14",
     # Not tensorflow-cpu: tf-keras itself asks for `tensorflow`, and the two overwrite each other.

@@ -11,7 +11,11 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from estimator_bridge.compatibility import check_versions, is_the_command
+from estimator_bridge.compatibility import (
+    check_versions,
+    is_the_command,
+    settle_tpu_wheel,
+)
 from estimator_bridge.gc_tuning import freeze_gc_during_tensorflow_import
 from estimator_bridge.lazy_namespace import make_lazy
 from estimator_bridge.legacy_keras import use_legacy_keras
@@ -22,6 +26,7 @@ from estimator_bridge.version import __version__ as __version__
 # These run before TensorFlow is imported: the import fixes its search paths.
 if not is_the_command(getattr(sys, "argv", [])):
     check_versions()
+settle_tpu_wheel()
 use_legacy_keras()
 freeze_gc_during_tensorflow_import()
 

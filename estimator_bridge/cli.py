@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -143,7 +144,13 @@ def _run(arguments: argparse.Namespace) -> int:
 def _doctor(_: argparse.Namespace) -> int:
     from estimator_bridge.doctor import examine
 
-    return examine()
+    try:
+        code = examine()
+        sys.stdout.flush()
+    except BrokenPipeError:  # of `doctor | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
 
 
 if __name__ == "__main__":

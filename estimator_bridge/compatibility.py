@@ -6,6 +6,7 @@ deep inside with a message that names neither; this check names both, and import
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import importlib.util
 import os
@@ -13,12 +14,16 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 
+from estimator_bridge import tpu_wheels
+from estimator_bridge.tpu_presence import find_tpu
+
 __all__ = [
     "FIRST_UNTESTED_TENSORFLOW",
     "OLDEST_TENSORFLOW",
     "check_versions",
     "installed_versions",
     "is_the_command",
+    "settle_tpu_wheel",
 ]
 
 OLDEST_TENSORFLOW = (2, 16)
@@ -48,18 +53,33 @@ def is_the_command(argv: Sequence[str]) -> bool:
 
 
 def installed_versions() -> dict[str, str]:
-    """Finds the installed TensorFlow and tf-keras distributions, without importing them.
+    """Finds the installed TensorFlow and tf-keras, and tensorflow-tpu's libtpu; imports nothing.
 
     Returns:
         Versions by distribution name, for the installed ones.
     """
-    found = {}
+    found: dict[str, str] = {}
     for name in _TENSORFLOW + _TF_KERAS:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
+        _add_version(found, name)
+    if tpu_wheels.TENSORFLOW_TPU in found:
+        _add_version(found, "libtpu")
     return found
+
+
+def _add_version(found: dict[str, str], name: str) -> None:
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        found[name] = importlib.metadata.version(name)
+
+
+def settle_tpu_wheel() -> None:
+    """Lets an installed tensorflow-tpu ask no metadata server where there is no sign of a TPU.
+
+    It would wait for minutes there while TensorFlow is imported. Must run before that.
+    """
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version(tpu_wheels.TENSORFLOW_TPU)
+        if tpu_wheels.skips_metadata(os.environ, find_tpu(os.environ) is not None):
+            os.environ["TPU_SKIP_MDS_QUERY"] = "1"
 
 
 def check_versions(installed: Mapping[str, str] | None = None) -> None:
@@ -75,8 +95,17 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
         ImportError: TensorFlow or tf-keras is missing or too old, or they do not match.
     """
     installed = installed_versions() if installed is None else installed
-    tensorflow = {name: installed[name] for name in _TENSORFLOW if name in installed}
+    tensorflow = {
+        name: installed[name]
+        for name in _TENSORFLOW
+        if name in installed and not tpu_wheels.is_stand_in(installed[name])
+    }
     tf_keras = next((installed[name] for name in _TF_KERAS if name in installed), None)
+    if not tensorflow and "tensorflow" in installed:
+        raise ImportError(
+            f"tensorflow {installed['tensorflow']} is a package without files that stands for "
+            f"tensorflow-tpu, which is not installed. Run: {tpu_wheels.keep_command()}"
+        )
     if not tensorflow:
         if importlib.util.find_spec("tensorflow") is not None:
             return  # A custom build without metadata.
@@ -86,6 +115,14 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
         )
     if len({_minor(version) for version in tensorflow.values()}) > 1:
         both = ", ".join(f"{name} {version}" for name, version in tensorflow.items())
+        if tpu_wheels.TENSORFLOW_TPU in tensorflow:
+            raise ImportError(
+                tpu_wheels.damaged_tpu_wheel(
+                    installed,
+                    "estimator_bridge found several TensorFlows of different versions in one "
+                    f"environment: {both}. They overwrite each other's files.",
+                )
+            )
         raise ImportError(
             "estimator_bridge found several TensorFlows of different versions in one environment: "
             f"{both}. They overwrite each other's files. Remove them all, then install one: "
@@ -98,14 +135,22 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
             f"estimator_bridge needs TensorFlow {_supported()}, but found {name} {version}, which "
             f"still has tf.estimator itself. Use that, or run: {_pip_install()}"
         )
+    if name == tpu_wheels.TENSORFLOW_TPU and "libtpu" in installed:
+        unfit = tpu_wheels.unfit_libtpu(version, installed["libtpu"])
+        # TPU_LIBRARY_PATH names another libtpu than the installed one.
+        if unfit and not os.environ.get("TPU_LIBRARY_PATH"):
+            raise ImportError(unfit)
     # Nightlies of TensorFlow and tf-keras are numbered independently for some days per release.
     if tf_keras is None or (_minor(tf_keras) != minor and "nightly" not in name):
         has = "no tf-keras" if tf_keras is None else f"tf-keras {tf_keras}"
         wanted = f"{minor[0]}.{minor[1]}"
+        command = f'pip install "tf-keras~={wanted}.0"'
+        if name == tpu_wheels.TENSORFLOW_TPU and "tensorflow" not in installed:
+            command = tpu_wheels.tf_keras_command(minor)  # pip would install tensorflow over it
         raise ImportError(
             "estimator_bridge needs the tf-keras (Keras 2) that belongs to the installed "
             f"TensorFlow: found {name} {version} with {has}, wanted tf-keras {wanted}. "
-            f'Run: pip install "tf-keras~={wanted}.0"'
+            f"Run: {command}"
         )
     if minor >= FIRST_UNTESTED_TENSORFLOW:
         warnings.warn(

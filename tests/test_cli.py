@@ -171,19 +171,16 @@ def test_doctor_has_nothing_to_say_of_a_cluster_with_its_evaluator():
     assert "not a JSON object" not in text
 
 
-def test_doctor_shows_a_problem_and_fails_without_loading_tensorflow(monkeypatch):
-    def broken():
-        raise ImportError("tensorflow 2.21.0 with tf-keras 2.16.0")
-
-    monkeypatch.setattr(doctor, "check_versions", broken)
-    code, text = report({})
-    assert code == 1
-    assert "to fix  tensorflow 2.21.0 with tf-keras 2.16.0" in text
-    assert "physical_device" not in text
+def test_doctor_ends_in_its_answer():
+    assert report({})[1].splitlines()[-1].startswith("Ready: TensorFlow loads, with ")
 
 
-def test_doctor_tells_of_two_distributions_of_tensorflow(monkeypatch):
-    both = {"tensorflow": "2.21.0", "tensorflow-cpu": "2.21.0", "tf-keras": "2.21.0"}
-    monkeypatch.setattr(doctor, "installed_versions", lambda: both)
-    _, text = report({})
-    assert "tensorflow and tensorflow-cpu install the same files" in text
+def test_doctor_goes_on_where_its_reader_has_seen_enough():
+    done = subprocess.run(
+        f"{sys.executable} -m estimator_bridge doctor | head -n 1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("Versions\n", "")

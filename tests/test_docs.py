@@ -100,6 +100,7 @@ def check_command(words):
         names = {re.split(r"[<>=~]", a)[0] for a in arguments[1:]} - {"--upgrade", "-e"}
         known = {"tensorboard", "tensorflow", "tf-keras", "path/to/this/repository", ".[models]"}
         known |= {"setuptools", "tensorflow-hub", "tensorflow-tpu"}
+        known |= {"path/to/this/repository/estimator_bridge/tensorflow_for_tpu"}
         known |= {f"estimator-bridge[{name}]" for name in ("jax", "tpu-compile", "safetensors")}
         assert names <= known, words
     elif program == "tensorboard":

@@ -30,6 +30,7 @@ COMPILER_MAY_IMPORT = LIBRARY_MAY_IMPORT | {"jax", "libtpu"}
 # Packages that are no requirement: each is loaded by one module, when it is used.
 ALONE = {
     "kaggle.py": {"kaggle_datasets"},
+    "installation.py": {"packaging"},  # which TensorFlow requires
     "keras_file.py": {"h5py"},  # which TensorFlow requires
     "safetensors_file.py": {"safetensors"},
 }
@@ -186,7 +187,8 @@ CONTRIB_MAY_LOAD = {
 }  # fmt: skip
 # What `import estimator_bridge` itself loads.
 AT_THE_FRONT = {
-    "compatibility", "gc_tuning", "lazy_namespace", "legacy_keras", "public_names", "version",
+    "compatibility", "gc_tuning", "lazy_namespace", "legacy_keras", "public_names",
+    "tpu_presence", "tpu_wheels", "version",
 }  # fmt: skip
 LOADS_CONTRIB = """
 import sys

@@ -1,4 +1,4 @@
-"""`estimator-bridge doctor`: reports the installation, the devices and the effect of --tpu."""
+"""The report of `estimator-bridge doctor`, section by section."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import importlib.metadata
 import json
 import os
 import platform
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from estimator_bridge.compatibility import check_versions, installed_versions
-from estimator_bridge.quiet_start import quietly
+from estimator_bridge.compatibility import installed_versions
+from estimator_bridge.doctor.installation import Fault, faults_of, notes_of
+from estimator_bridge.doctor.loading import load_tensorflow
 from estimator_bridge.redaction import redacted
 from estimator_bridge.tpu_presence import NAMES_A_TPU, RUNTIME, find_tpu
 from estimator_bridge.version import __version__
@@ -23,6 +25,10 @@ _ENVIRONMENT = (
     "TPU_WORKER_ID",
     "TPU_LIBRARY_PATH",
     "TPU_LOAD_LIBRARY",
+    "TPU_SKIP_MDS_QUERY",
+    "NEXT_PLUGGABLE_DEVICE_USE_C_API",
+    "TF_PLUGGABLE_DEVICE_LIBRARY_PATH",
+    "PJRT_DEVICE",
     "TF_CONFIG",
     "CUDA_VISIBLE_DEVICES",
 )
@@ -42,27 +48,53 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     """
     environ = os.environ if environ is None else environ
     _section(write, "Versions", _versions())
-    problems = _problems()
-    if not problems:
-        with quietly():  # after the versions, which explain a failure to load
-            import tensorflow as tf
-
-            found = tf.config.list_physical_devices()
-        devices = [(device.device_type, device.name) for device in found]
-        _section(write, "Devices", devices)
+    faults = faults_of()
+    loaded = None if faults else load_tensorflow({**os.environ, **environ})
+    if loaded and loaded.problem:
+        faults = [_unloadable(loaded.problem)]
+    devices = loaded.devices if loaded else []
+    if not faults:
+        _section(write, "Devices", devices or [("none", "")])
     else:
-        devices = []
         write("Devices\n  not listed: TensorFlow was not loaded because of the problem below\n")
     set_here = [(name, redacted(environ[name])) for name in _ENVIRONMENT if environ.get(name)]
     _section(write, "Environment", set_here or [("none set", f"of {', '.join(_ENVIRONMENT)}")])
     found = find_tpu(environ, [kind for kind, _ in devices])
     tpu = found and redacted(found)
     _section(write, "What the flags --use_tpu --tpu=VALUE would do here", explain_tpu_values(tpu))
-    remarks = [("to fix", problem) for problem in problems] + [
-        ("note", note) for note in [*_notes(), *_pod_notes(environ), *_cluster_notes(environ)]
+    remarks = [("to fix", fault.text) for fault in faults] + [
+        ("note", note) for note in [*notes_of(), *_pod_notes(environ), *_cluster_notes(environ)]
     ]
     _section(write, "Problems", remarks or [("none", "")])
-    return 1 if problems else 0
+    commands = list(dict.fromkeys(command for fault in faults for command in fault.commands))
+    if commands:
+        write("Run these lines, in this order")
+        for command in commands:
+            write(f"  {command}")
+        write("")
+    write(_answer(faults, devices, tpu))
+    return 1 if faults else 0
+
+
+def _unloadable(problem: str) -> Fault:
+    """Returns a fault that the packages' own records do not show."""
+    name, version = next(
+        (name, version)
+        for name, version in {**installed_versions(), "": ""}.items()
+        if name.startswith(("tensorflow", "tf-nightly")) or not name
+    )
+    if not name or "TPU_SKIP_MDS_QUERY" in problem:
+        return Fault(problem)
+    return Fault(problem, (f"pip install --force-reinstall --no-deps {name}=={version}",))
+
+
+def _answer(faults: list[Fault], devices: list[tuple[str, str]], tpu: str | None) -> str:
+    if faults:
+        count = len(faults)
+        return f"Not ready: {count} problem{'s' if count > 1 else ''} to fix, as shown above."
+    kinds = Counter(kind for kind, _ in devices)
+    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    return f"Ready: TensorFlow loads, with {listed or 'no device'}; TPU: {tpu or 'none'}."
 
 
 def explain_tpu_values(tpu: str | None) -> list[tuple[str, str]]:
@@ -113,24 +145,6 @@ def _versions() -> list[tuple[str, str]]:
         except importlib.metadata.PackageNotFoundError:
             rows.append((name, "not installed"))
     return rows
-
-
-def _problems() -> list[str]:
-    try:
-        check_versions()
-    except ImportError as error:
-        return [str(error)]
-    return []
-
-
-def _notes() -> list[str]:
-    twins = [name for name in installed_versions() if name.startswith("tensorflow")]
-    if len(twins) <= 1:
-        return []
-    return [
-        f"{' and '.join(twins)} install the same files: to update or remove one damages the other. "
-        "Remove both, then install tensorflow, which tf-keras requires."
-    ]
 
 
 def _pod_notes(environ: Mapping[str, str]) -> list[str]:

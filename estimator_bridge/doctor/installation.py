@@ -1,0 +1,213 @@
+"""Faults of the installed packages, found without loading any of them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from estimator_bridge import tpu_wheels
+from estimator_bridge.compatibility import check_versions, installed_versions
+from estimator_bridge.doctor.shared_libraries import functions_of, tpu_functions_called_by
+
+__all__ = ["Fault", "faults_of", "notes_of"]
+
+_OWN_REQUIREMENTS = ("numpy", "keras", "protobuf", "ml-dtypes", "h5py")
+_CC = "libtensorflow_cc.so.2"
+
+
+class Fault(NamedTuple):
+    """What must be repaired before a program can run: a text, and the commands in their order."""
+
+    text: str
+    commands: tuple[str, ...] = ()
+
+
+def faults_of(installed: Mapping[str, str] | None = None) -> list[Fault]:
+    """Looks for what keeps TensorFlow from being loaded.
+
+    Args:
+        installed: versions by distribution name; by default the installed ones.
+    """
+    installed = installed_versions() if installed is None else installed
+    try:
+        check_versions(installed)
+    except ImportError as error:
+        text, _, command = str(error).partition(" Run: ")
+        if command:
+            return [Fault(text, tuple(command.split(" && ")))]
+        return [Fault(text)]
+    faults = [*_overwritten(installed)] or [*_incomplete_libtpu(installed)]
+    return [*faults, *_unmet_requirements(installed), *_twice(installed)]
+
+
+def notes_of(installed: Mapping[str, str] | None = None) -> list[str]:
+    """Returns what a program can live with."""
+    installed = installed_versions() if installed is None else installed
+    names = _tensorflows(installed)
+    notes = []
+    if tpu_wheels.TENSORFLOW_TPU in names:
+        if "libtpu" not in installed:
+            command = tpu_wheels.libtpu_command(installed[tpu_wheels.TENSORFLOW_TPU])
+            notes.append(f"tensorflow-tpu finds no TPU without libtpu. Run: {command}")
+        if "tensorflow" not in installed:
+            notes.append(
+                "pip does not know that tensorflow-tpu is a tensorflow, and installs another one "
+                "over it with the next package that requires tensorflow. To prevent that, run: "
+                f"{tpu_wheels.keep_command()}"
+            )
+    elif len(names) > 1:
+        notes.append(
+            f"{' and '.join(names)} install the same files: to update or remove one damages the "
+            "other. Remove both, then install tensorflow, which tf-keras requires."
+        )
+    return notes
+
+
+def _tensorflows(installed: Mapping[str, str]) -> list[str]:
+    return [
+        name
+        for name, version in installed.items()
+        if name.startswith(("tensorflow", "tf-nightly")) and not tpu_wheels.is_stand_in(version)
+    ]
+
+
+def _overwritten(installed: Mapping[str, str]) -> Iterator[Fault]:
+    """Finds a TensorFlow whose libraries are not those that were installed under its name."""
+    names = _tensorflows(installed)
+    changed = {name: file for name in names if (file := _changed_library(name))}
+    if tpu_wheels.TENSORFLOW_TPU in changed:
+        yield Fault(
+            f"tensorflow-tpu {installed[tpu_wheels.TENSORFLOW_TPU]} is installed, but "
+            f"{changed[tpu_wheels.TENSORFLOW_TPU]} is missing or another package's: another "
+            "TensorFlow was installed over it or removed from over it.",
+            tpu_wheels.reinstall_tpu_wheel(installed),
+        )
+        return
+    if len(changed) < len(names):  # the one that was installed last is whole
+        return
+    for name, file in list(changed.items())[:1]:
+        others = [other for other in names if other != name]
+        remove = (f"pip uninstall -y {' '.join(others)}",) if others else ()
+        yield Fault(
+            f"{name} {installed[name]} is installed, but {file} is missing or another package's.",
+            (*remove, f"pip install --force-reinstall --no-deps {name}=={installed[name]}"),
+        )
+
+
+def _changed_library(name: str) -> str | None:
+    """Returns a shared library of a distribution whose size is not the recorded one."""
+    try:
+        files = importlib.metadata.distribution(name).files or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if ".so" not in file.suffixes or file.size is None:
+            continue
+        path = Path(str(file.locate()))
+        if not path.is_file() or path.stat().st_size != file.size:
+            return str(file)
+    return None
+
+
+def _incomplete_libtpu(installed: Mapping[str, str]) -> Iterator[Fault]:
+    """Compares the functions that TensorFlow calls with those of libtpu."""
+    if tpu_wheels.TENSORFLOW_TPU not in installed or "libtpu" not in installed:
+        return
+    tensorflow, libtpu = _folder("tensorflow"), _folder("libtpu")
+    if tensorflow is None or libtpu is None:
+        return
+    try:
+        missing = tpu_functions_called_by(tensorflow / _CC) - functions_of(libtpu / "libtpu.so")
+    except FileNotFoundError:
+        return  # another layout: loading tells
+    except (OSError, ValueError) as error:
+        missing = {f"all functions ({error})"}
+    if missing:
+        first = sorted(missing)[0]
+        yield Fault(
+            f"tensorflow-tpu {installed[tpu_wheels.TENSORFLOW_TPU]} ends the process when it is "
+            f"imported with libtpu {installed['libtpu']}, which lacks {len(missing)} function(s) "
+            f"that it calls: {first}.",
+            (
+                tpu_wheels.libtpu_command(installed[tpu_wheels.TENSORFLOW_TPU]).replace(
+                    "install", "install --force-reinstall", 1
+                ),
+            ),
+        )
+
+
+def _folder(package: str) -> Path | None:
+    spec = importlib.util.find_spec(package)
+    folders = spec.submodule_search_locations if spec else None
+    return Path(folders[0]) if folders else None
+
+
+def _unmet_requirements(installed: Mapping[str, str]) -> Iterator[Fault]:
+    """Finds packages of other versions than TensorFlow requires, such as numpy 2 for 2.16."""
+    try:
+        from packaging.requirements import InvalidRequirement, Requirement
+    except ImportError:  # TensorFlow requires it
+        return
+    for name in _tensorflows(installed)[:1]:
+        for text in importlib.metadata.requires(name) or ():
+            try:
+                requirement = Requirement(text)
+            except InvalidRequirement:
+                continue
+            key = requirement.name.lower().replace("_", "-")
+            if key not in _OWN_REQUIREMENTS:
+                continue
+            if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+                continue
+            version = _version(key)
+            if version and requirement.specifier.contains(version, prereleases=True):
+                continue
+            yield Fault(
+                f"{name} {installed[name]} requires {requirement.name}{requirement.specifier}, "
+                f"and {key} is {version or 'not installed'}.",
+                (f'pip install "{key}{requirement.specifier}"',),
+            )
+
+
+def _twice(installed: Mapping[str, str]) -> Iterator[Fault]:
+    """Finds packages that are recorded twice, or under two names."""
+    names = Counter(
+        (str(distribution.locate_file("")), _plain(distribution.metadata["Name"] or ""))
+        for distribution in importlib.metadata.distributions()
+    )
+    watched = {"keras", "libtpu", *installed}
+    for name in sorted({name for (_, name), count in names.items() if count > 1} & watched):
+        version = _version(name)
+        yield Fault(
+            f"{name} is recorded twice in one folder, by an installation that was broken off.",
+            (
+                f"pip uninstall -y {name}",
+                f"pip uninstall -y {name}",
+                f"pip install --no-deps {name}=={version}",
+            ),
+        )
+    nightly = _version("keras-nightly")
+    if nightly and _version("keras"):
+        yield Fault(
+            f"keras {_version('keras')} and keras-nightly {nightly} overwrite each other's files.",
+            (
+                "pip uninstall -y keras-nightly keras",
+                f'pip install --no-deps "keras=={_version("keras")}"',
+            ),
+        )
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,123 @@
+"""Which releases of tensorflow-tpu, libtpu and tensorflow go together, and the repair of others.
+
+It reads versions alone and imports nothing: a wrong pair ends the process while TensorFlow is
+imported.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+__all__ = [
+    "STAND_IN",
+    "TENSORFLOW_TPU",
+    "damaged_tpu_wheel",
+    "is_stand_in",
+    "keep_command",
+    "libtpu_command",
+    "reinstall_tpu_wheel",
+    "skips_metadata",
+    "tf_keras_command",
+    "unfit_libtpu",
+]
+
+TENSORFLOW_TPU = "tensorflow-tpu"
+# Requirements of the name `tensorflow` are met by this package without files, so that pip does not
+# install another TensorFlow over tensorflow-tpu. It is built from this folder.
+STAND_IN = Path(__file__).resolve().parent / "tensorflow_for_tpu"
+_STAND_IN_SUFFIX = "+tpu"
+# By minor version of tensorflow-tpu: the first and the last libtpu with all the functions that the
+# wheel calls, and so imports. For 2.19 it is the only one that the wheel allows.
+_LIBTPU: dict[tuple[int, ...], tuple[str, str]] = {
+    (2, 19): ("0.0.10", "0.0.10"),
+    (2, 20): ("0.0.14", "0.0.31"),
+}
+
+
+def is_stand_in(version: str) -> bool:
+    """Returns whether a version of `tensorflow` is that of the package without files."""
+    return version.endswith(_STAND_IN_SUFFIX)
+
+
+def unfit_libtpu(wheel: str, libtpu: str) -> str | None:
+    """Explains why this libtpu cannot be loaded by this tensorflow-tpu.
+
+    Args:
+        wheel: the version of tensorflow-tpu.
+        libtpu: the version of libtpu.
+
+    Returns:
+        The explanation with the command that repairs it; None if they fit or are not known.
+    """
+    limits = _LIBTPU.get(_numbers(wheel)[:2])
+    if limits is None or _numbers(limits[0]) <= _numbers(libtpu)[:3] <= _numbers(limits[1]):
+        return None
+    wanted = limits[1] if limits[0] == limits[1] else f"{limits[0]} to {limits[1]}"
+    return (
+        f"tensorflow-tpu {wheel} ends the process when it is imported with libtpu {libtpu}, which "
+        f"lacks functions that it calls: it needs libtpu {wanted}. "
+        f"Run: {libtpu_command(wheel)}"
+    )
+
+
+def libtpu_command(wheel: str) -> str:
+    """Returns the command that installs the libtpu of a tensorflow-tpu."""
+    limits = _LIBTPU.get(_numbers(wheel)[:2])
+    return f"pip install --no-deps {f'libtpu=={limits[1]}' if limits else 'libtpu'}"
+
+
+def tf_keras_command(minor: tuple[int, int]) -> str:
+    """Returns the command that installs tf-keras and leaves tensorflow-tpu in place."""
+    return f'pip install --no-deps "tf-keras~={minor[0]}.{minor[1]}.0"'
+
+
+def reinstall_tpu_wheel(installed: Mapping[str, str]) -> tuple[str, ...]:
+    """Returns the commands that restore tensorflow-tpu where other wheels wrote over its files.
+
+    Args:
+        installed: versions by distribution name, tensorflow-tpu among them.
+    """
+    version = installed[TENSORFLOW_TPU]
+    minor = _numbers(version)[:2]
+    others = [
+        name
+        for name, other in installed.items()
+        if name.startswith(("tensorflow", "tf-nightly"))
+        and name != TENSORFLOW_TPU
+        and not is_stand_in(other)
+    ]
+    commands = [f"pip uninstall -y {' '.join(others)}"] if others else []
+    commands.append(f"pip install --force-reinstall --no-deps {TENSORFLOW_TPU}=={version}")
+    commands.append(libtpu_command(version))
+    commands.append(tf_keras_command((minor[0], minor[1])))
+    return tuple(commands)
+
+
+def damaged_tpu_wheel(installed: Mapping[str, str], reason: str) -> str:
+    """Returns an error about a damaged tensorflow-tpu, with the commands that restore it."""
+    return f"{reason} Run: {' && '.join(reinstall_tpu_wheel(installed))}"
+
+
+def keep_command() -> str:
+    """Returns the command after which pip takes tensorflow-tpu for `tensorflow`."""
+    return f'pip install "{STAND_IN}"'
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+def skips_metadata(environ: Mapping[str, str], has_tpu: bool) -> bool:
+    """Returns whether tensorflow-tpu should be told to ask no metadata server.
+
+    Without a TPU, libtpu asks Google Cloud's metadata server for minutes while TensorFlow is
+    imported.
+
+    Args:
+        environ: environment variables.
+        has_tpu: whether there is any sign of a TPU here.
+    """
+    return sys.platform == "linux" and not has_tpu and "TPU_SKIP_MDS_QUERY" not in environ
