@@ -19,7 +19,11 @@ from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.guarded_imports import is_guarded
 from estimator_bridge.legacy.running.missing_name_messages import missing_name_message
 from estimator_bridge.legacy.running.missing_name_stubs import MissingNameStub
-from estimator_bridge.legacy.tf1.private_modules import moved_module, with_old_names
+from estimator_bridge.legacy.tf1.private_modules import (
+    moved_module,
+    moved_name,
+    with_old_names,
+)
 
 __all__ = ["are_of_program", "builtins_for"]
 
@@ -109,9 +113,10 @@ def _resolve(name: str, dialect: Dialect) -> Any:
         return _top(dialect)
     below = name[len(_ROOT) + 1 :]
     if f"{below}.".startswith("python."):
-        return moved_module(name) or with_old_names(importlib.import_module(name))
+        module: Any = moved_module(name)
+        return with_old_names(module or importlib.import_module(name), name)
     if dialect is Dialect.TF1 and not f"{below}.".startswith(tuple(f"{f}." for f in _FILES)):
-        module: Any = _top(dialect)
+        module = _top(dialect)
         for part in below.split("."):
             module = getattr(module, part, None)
         if module is not None:
@@ -126,13 +131,18 @@ def _resolve(name: str, dialect: Dialect) -> Any:
 
 def _name_of(module: Any, full_name: str, dialect: Dialect) -> Any:
     """Returns the result of `from module import name`; a placeholder if it does not exist."""
+    try:
+        return moved_name(full_name)
+    except AttributeError:
+        pass
     if isinstance(module, MissingNameStub):
         return _missing(full_name, None)
     moved = moved_module(full_name)
     if moved is not None:
-        return moved
+        return with_old_names(moved, full_name)
     try:
-        return with_old_names(getattr(module, full_name.rpartition(".")[2]))
+        value = getattr(module, full_name.rpartition(".")[2])
+        return with_old_names(value, full_name)
     except AttributeError as error:
         reason: Exception = error
     try:
