@@ -362,7 +362,7 @@ def _row_of_the_table(name: str) -> Known | None:
         place = NAMES.get(prefix[len(ROOT) :]) if prefix.startswith(ROOT) else None
         if place is not None:
             shown = f"tf.{place[4:]}" if place.startswith("tf1.") else place
-            return Known(Fate.SAME, prefix) if shown == prefix else Known(Fate.MOVED, prefix, shown)
+            return Known(Fate.MOVED, prefix, shown)
         advice = advice_on(prefix)
         if advice is not None:
             return Known(Fate.MISSING, prefix, how=advice)

@@ -113,10 +113,9 @@ def _resolve(name: str, dialect: Dialect) -> Any:
         return _top(dialect)
     below = name[len(_ROOT) + 1 :]
     if f"{below}.".startswith("python."):
-        module: Any = moved_module(name)
-        return with_old_names(module or importlib.import_module(name), name)
+        return moved_module(name) or with_old_names(importlib.import_module(name))
     if dialect is Dialect.TF1 and not f"{below}.".startswith(tuple(f"{f}." for f in _FILES)):
-        module = _top(dialect)
+        module: Any = _top(dialect)
         for part in below.split("."):
             module = getattr(module, part, None)
         if module is not None:
@@ -139,10 +138,9 @@ def _name_of(module: Any, full_name: str, dialect: Dialect) -> Any:
         return _missing(full_name, None)
     moved = moved_module(full_name)
     if moved is not None:
-        return with_old_names(moved, full_name)
+        return moved
     try:
-        value = getattr(module, full_name.rpartition(".")[2])
-        return with_old_names(value, full_name)
+        return with_old_names(getattr(module, full_name.rpartition(".")[2]))
     except AttributeError as error:
         reason: Exception = error
     try:

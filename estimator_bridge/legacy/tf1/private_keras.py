@@ -37,7 +37,9 @@ MODULES_OF_KERAS = {
     ".layers.wrappers": _RNN,
     ".mixed_precision.experimental": f"{_KERAS}.mixed_precision",
     ".optimizer_v2": f"{_KERAS}.optimizers.legacy",
-    ".optimizer_v2.learning_rate_schedule": (f"{_KERAS}.optimizers.schedules.learning_rate_schedule"),
+    ".optimizer_v2.learning_rate_schedule": (
+        f"{_KERAS}.optimizers.schedules.learning_rate_schedule"
+    ),
     ".premade": f"{_KERAS}.premade_models",
     ".saving.hdf5_format": f"{_LEGACY}.hdf5_format",
     ".saving.model_config": f"{_LEGACY}.model_config",
@@ -70,13 +72,9 @@ _SERIALIZATION = """
 # By name below tensorflow.python.keras: its place.
 NAMES_OF_KERAS = {
     **_below("engine.base_layer", "engine.input_spec", "InputSpec"),
-    "engine.data_adapter.expand_1d": "tensorflow.python.keras.engine.data_adapter.expand_1d",
     # TensorFlow 2.2 merged Network into Model.
     **_below("engine.network", "engine.training", "Network=Model"),
     **_below("engine.training", "engine.training_v1", "_TrainingEndpoint"),
-    "engine.training.write_scalar_summaries": (
-        "tensorflow.python.keras.engine.training.write_scalar_summaries"
-    ),
     **_below("engine.training_utils", "engine.training_utils_v1", _TRAINING_UTILS),
     **_below("layers.convolutional", "layers.convolutional.base_conv", "Conv"),
     **_below(
@@ -111,10 +109,6 @@ NAMES_OF_KERAS = {
              "array_to_img img_to_array load_img save_img"),
     **_below("preprocessing.sequence", "utils.data_utils", "pad_sequences"),
     "saving.saving_utils.def_function": "tensorflow.python.eager.def_function",
-    # It only reads public attributes of a model.
-    "saving.saving_utils.model_input_signature": (
-        "tensorflow.python.keras.saving.saving_utils.model_input_signature"
-    ),
     **_below("utils", "saving.legacy.serialization", _SERIALIZATION),
     **_below("utils.generic_utils", "saving.legacy.serialization", _SERIALIZATION),
     **_below(
@@ -133,11 +127,20 @@ _MULTI_GPU = (
 # By name or module below tensorflow.python.keras: the first TensorFlow without it, "" if only
 # tf_keras lacks it, and what to write instead.
 REMOVED_FROM_KERAS = {
+    "engine.data_adapter.expand_1d": (
+        "",
+        "Write tf.nest.map_structure(lambda x: tf.expand_dims(x, -1) if x.shape.rank == 1 else x, "
+        "data).",
+    ),
     "engine.network._map_graph_network": (
         "2.3",
         "Write tf_keras.src.engine.functional._map_graph_network(inputs, outputs).",
     ),
     "engine.training._keras_api_gauge": ("2.4", "Leave it out: it counted calls for Google."),
+    "engine.training.write_scalar_summaries": (
+        "",
+        "Write tf.summary.scalar(name, value, step) for each of the logs.",
+    ),
     "layers.recurrent.PeepholeLSTMCell": (
         "",
         "Write tf.compat.v1.nn.rnn_cell.LSTMCell(units, use_peepholes=True).",
@@ -146,6 +149,11 @@ REMOVED_FROM_KERAS = {
         "2.4",
         "Write tf.keras.mixed_precision.LossScaleOptimizer(optimizer), with dynamic=False and "
         "initial_scale for a fixed loss scale.",
+    ),
+    "saving.saving_utils.model_input_signature": (
+        "",
+        "Write tf_keras.src.saving.legacy.saving_utils.model_call_inputs(model), which returns "
+        "positional and keyword arguments.",
     ),
     "testing_utils.should_run_tf_function": (
         "2.3",

@@ -6,6 +6,7 @@ other as before.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -16,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from estimator_bridge.errors import MissingImportError, MissingNameError
+from estimator_bridge.lazy_namespace import LazyNamespace, loaded_names
 from estimator_bridge.legacy.tf1.private_names import (
     MODULES,
     NAMES,
@@ -41,10 +43,13 @@ def moved_module(name: str) -> ModuleType | None:
     if not name.startswith(ROOT) or advice_on(name) is not None:
         return None
     below = name[len(ROOT) :]
-    for old in sorted(MODULES, key=len, reverse=True):
-        if below == old or below.startswith(f"{old}."):
-            return _load_module(MODULES[old] + below[len(old) :])
-    return None
+    module = _module_below(below)
+    return _stand_in(name) if module is not None and below in _MODULES_OF_ROWS else module
+
+
+def _module_below(below: str) -> ModuleType | None:
+    old = next((prefix for prefix in _prefixes(below) if prefix in MODULES), None)
+    return None if old is None else _load_module(MODULES[old] + below[len(old) :])
 
 
 def moved_name(name: str) -> Any:
@@ -62,36 +67,78 @@ def moved_name(name: str) -> Any:
         raise AttributeError(f"this TensorFlow has no {place}") from error
 
 
-def with_old_names(module: Any, name: str | None = None) -> Any:
+@functools.cache
+def _stand_in(name: str) -> ModuleType:
+    return _MovedModule(name)
+
+
+class _MovedModule(LazyNamespace):
+    """A module that has moved, while some of its names have other places.
+
+    Args:
+      name: its old full name.
+    """
+
+    __slots__ = ("_below", "_find")
+
+    def __init__(self, name: str):
+        super().__init__(name, f"Stands in for {name}.")
+        self.__path__: list[str] = []  # a package, so that finders look for modules below it
+        self._below = name[len(ROOT) :]
+        self._find = _finder_of(name)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            value = moved_name(f"{self.__name__}.{name}")
+        except AttributeError:
+            value = self._find_elsewhere(name)
+        setattr(self, name, value)
+        return value
+
+    def _find_elsewhere(self, name: str) -> Any:
+        try:
+            return getattr(_module_below(self._below), name)
+        except AttributeError:
+            return self._find(name)
+
+    def __dir__(self) -> list[str]:
+        names = (name.rpartition(".") for name in NAMES)
+        rows = {name for module, _, name in names if module == self._below}
+        return sorted({*rows, *dir(_module_below(self._below)), *loaded_names(self)})
+
+    def __reduce__(self) -> tuple[Callable[..., ModuleType], tuple[str, ...]]:
+        """Pickles the module by its old name."""
+        return _stand_in, (self.__name__,)
+
+
+def _prefixes(name: str) -> list[str]:
+    """Returns the prefixes of a name, the longest first."""
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(len(parts), 0, -1)]
+
+
+def with_old_names(module: Any) -> Any:
     """Lets a module of tensorflow.python find names that it had in TF1.
 
     Args:
       module: the module; any other object is returned unchanged.
-      name: the full name by which a program knows the module; by default its own.
 
     Returns:
       The same module. Names that it has are not affected; names that it lacks are looked up in the
       table, and then in TensorFlow's public API.
     """
-    if not isinstance(module, ModuleType):
-        return module
-    own = getattr(module, "__name__", "")
-    name = name or own
-    has_rows = name != own and name[len(ROOT) :] in _MODULES_OF_ROWS and own.startswith("tf_keras.")
-    if not has_rows and not own.startswith(ROOT):
-        return module
-    if (own, name) not in _with_old_names:
-        _with_old_names.add((own, name))
+    name = getattr(module, "__name__", "")
+    is_private = isinstance(module, ModuleType) and f"{name}.".startswith(ROOT)
+    if is_private and name not in _with_old_names:
+        _with_old_names.add(name)
         # This library's modules find their own names, some of which belong to their submodules.
         if not hasattr(type(module), "__getattr__"):
-            find, before = _finder_of(name), vars(module).get("__getattr__")
-            module.__getattr__ = (  # type: ignore[method-assign]
-                find if before is None else _after(before, find)
-            )
+            find, own = _finder_of(name), vars(module).get("__getattr__")
+            module.__getattr__ = find if own is None else _after(own, find)
     return module
 
 
-_with_old_names: set[tuple[str, str]] = set()
+_with_old_names: set[str] = set()
 _MODULES_OF_PLACES = frozenset(name.rpartition(".")[0] for name in NAMES)
 _MODULES_OF_ROWS = _MODULES_OF_PLACES | {name.rpartition(".")[0] for name in REMOVED}
 
@@ -180,7 +227,7 @@ def find_private_names() -> None:
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
     for below in _MODULES_OF_ROWS:
-        module = sys.modules.get(ROOT + below)
+        module = sys.modules.get((ROOT + below).rstrip("."))
         if module is not None:
             with_old_names(module)
     sys.meta_path.append(_Finder())
@@ -233,15 +280,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             raise MissingImportError(f"{fullname} is not supported. {advice}", name=fullname)
         return None
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        """Makes a module of its own: Python sets attributes on a module that it imports."""
-        module = ModuleType(spec.name)
-        current = moved_module(spec.name)
-        find = _finder_of(spec.name)
-        module.__getattr__ = (  # type: ignore[method-assign]
-            find if current is None else _after(lambda name: getattr(current, name), find)
-        )
-        return module
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        """Makes the stand-in: Python sets attributes on a module that it imports."""
+        return _MovedModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
         """Does nothing: the module's names are looked up when they are used."""

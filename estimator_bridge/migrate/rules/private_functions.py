@@ -35,7 +35,7 @@ def private_functions(module: Module) -> Iterator[Finding]:
     """
     for use in module.scopes.references:
         place = place_of(use.target)
-        if place is None or place == use.target or use.stored or len(use.nodes) < 2:
+        if place is None or use.stored or len(use.nodes) < 2:
             continue
         text, statement = _written(module, place)
         yield module.finding(
