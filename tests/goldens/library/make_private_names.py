@@ -37,7 +37,7 @@ def rows():
     if not PAGE.exists():
         return {}
     return {
-        "{}.{}".format(module, name): (int(count), set(versions.split("+")))
+        f"{module}.{name}": (int(count), set(versions.split("+")))
         for module, names in json.loads(PAGE.read_text()).items()
         for name, count, versions in (entry.split(":") for entry in names.split())
     }
