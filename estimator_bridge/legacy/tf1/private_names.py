@@ -1,7 +1,7 @@
 """The one table of TensorFlow's private names that old programs import.
 
-`estimator-bridge run`, `install()`, `check` and `rewrite` read it. It loads no TensorFlow. All names
-are below tensorflow.python. A place is a full name, or starts with "tf1.": a public name of
+`estimator-bridge run`, `install()`, `check` and `rewrite` read it. It loads no TensorFlow. All
+names are below tensorflow.python. A place is a full name, or starts with "tf1.": a public name of
 tf.compat.v1.
 """
 
