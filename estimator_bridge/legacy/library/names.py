@@ -149,7 +149,7 @@ _TREES = (
     "ydf trains them."
 )
 _ON_TPU = (
-    "is not supported: it left with TensorFlow 2.16, and an exported model runs on CPUs and GPUs. "
+    "is not supported: an exported model runs on CPUs and GPUs, and it left with TensorFlow 2.16. "
     "Write estimator.export_saved_model(folder, serving_input_receiver_fn)."
 )
 _QUEUES = (

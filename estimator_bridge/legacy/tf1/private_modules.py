@@ -158,7 +158,9 @@ def _after(first: Callable[[str], Any], second: Callable[[str], Any]) -> Callabl
 def _finder_of(module: str) -> Callable[[str], Any]:
     below = module[len(ROOT) :]
     fitting = [start for start in NAMESPACES if f"{below}.".startswith((f"{start}.", f"{start}_"))]
-    namespaces = [NAMESPACES[start] for start in sorted(fitting, key=len, reverse=True)] + [""]
+    namespaces = [NAMESPACES[start] for start in sorted(fitting, key=len, reverse=True)]
+    # The names of tensorflow.python itself are packages, not public names: estimator, layers.
+    namespaces += [""] if below else []
 
     def __getattr__(name: str) -> Any:
         full_name = f"{module}.{name}"
