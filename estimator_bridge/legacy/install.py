@@ -14,6 +14,7 @@ from estimator_bridge.legacy.api_modules import api_module_v1, api_module_v2
 from estimator_bridge.legacy.lazy_module import LazyModule
 from estimator_bridge.legacy.old_paths import OLD_MODULES, below
 from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
+from estimator_bridge.legacy.tf1.private_modules import find_private_names
 from estimator_bridge.legacy.tpu_functions import redirect_tpu_functions
 from estimator_bridge.tensorflow_namespaces import tensorflow_namespaces
 
@@ -38,6 +39,8 @@ def install() -> None:
     - The functions of ``tf.compat.v1.tpu`` that need a TPU, as in `estimator_bridge.tpu`.
     - The supported parts of ``tensorflow.contrib``, for imports such as ``from
       tensorflow.contrib import layers``.
+    - Private names that TensorFlow had, for imports such as ``from tensorflow.python.util.nest
+      import is_sequence``. An error for a removed one says what to write.
 
     Call it before the program imports any of these. Another call changes nothing.
 
@@ -77,6 +80,7 @@ def install() -> None:
     for place, estimator in places.items():
         sys.modules[f"{place}.estimator"] = estimator
     find_contrib()
+    find_private_names()
     restore_variable_v1()
     if not any(isinstance(finder, _OldPaths) for finder in sys.meta_path):
         _forget_the_original()

@@ -15,6 +15,7 @@ __all__ = [
     "home_of",
     "new_import",
     "shown",
+    "variable_of",
 ]
 
 ROOTS = ("tf1", "tf2")
@@ -44,14 +45,20 @@ def expression(module: Module, place: str, tensorflow: str) -> tuple[str, str]:
     if root == "tf":
         return f"{tensorflow}{dot}{below}", ""
     if root == "eb":
-        name, statement = _variable(module, _LIBRARY, "eb", "estimator_bridge")
+        name, statement = variable_of(module, _LIBRARY, "eb", "estimator_bridge")
     else:
-        name, statement = _variable(module, CONTRIB, "contrib", "tf_contrib", "eb_contrib")
+        name, statement = variable_of(module, CONTRIB, "contrib", "tf_contrib", "eb_contrib")
     return f"{name}{dot}{below}", statement
 
 
-def _variable(module: Module, target: str, *names: str) -> tuple[str, str]:
-    """Returns the variable for a module of this library, and the import statement it needs."""
+def variable_of(module: Module, target: str, *names: str) -> tuple[str, str]:
+    """Returns the variable for a module, and the import statement it needs, or "".
+
+    Args:
+      module: the module that uses the variable.
+      target: the full name of the module to import.
+      names: names for the variable; the first that is free is used.
+    """
     for found in module.imports:
         if found.target == target and not found.guarded and found.statement in module.tree.body:
             return found.bound, ""
@@ -117,7 +124,7 @@ def edits_of_all_uses(
 def _written(module: Module, place: str) -> tuple[str, str]:
     if place.startswith(f"{_LIBRARY}."):
         name = place.rpartition(".")[2]
-        return _variable(module, place, name, f"eb_{name}")
+        return variable_of(module, place, name, f"eb_{name}")
     return expression(module, place, "")
 
 

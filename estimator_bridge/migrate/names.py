@@ -19,7 +19,13 @@ from estimator_bridge.legacy.old_paths import OLD_MODULES
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.tf1.contrib_paths import _FUNCTIONS as FUNCTIONS_OF_FILES
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
-from estimator_bridge.legacy.tf1.private_modules import MODULES, NAMESPACES
+from estimator_bridge.legacy.tf1.private_names import (
+    MODULES,
+    NAMES,
+    NAMESPACES,
+    ROOT,
+    advice_on,
+)
 from estimator_bridge.public_names import V2_PLACES
 
 __all__ = ["Fate", "Known", "canonical", "look_up", "tf_slim_name"]
@@ -326,6 +332,9 @@ def _shown(place: str) -> str:
 
 def _private(name: str) -> Known:
     """Looks up a name below tensorflow.python or tensorflow.core."""
+    row = _row_of_the_table(name)
+    if row is not None:
+        return row
     moved = _moved_private(name)
     if moved is not None:
         return moved
@@ -345,6 +354,19 @@ def _private(name: str) -> Known:
         how = "It was an example in TensorFlow 1's package. Copy it into the program."
         return Known(Fate.UNKNOWN, name, how=how)
     return Known(Fate.UNKNOWN, name, how="It is a private name that was removed or moved.")
+
+
+def _row_of_the_table(name: str) -> Known | None:
+    """Looks up a private name, or one below it, that has a row of its own."""
+    for prefix in _prefixes(name):
+        place = NAMES.get(prefix[len(ROOT) :]) if prefix.startswith(ROOT) else None
+        if place is not None:
+            shown = f"tf.{place[4:]}" if place.startswith("tf1.") else place
+            return Known(Fate.MOVED, prefix, shown)
+        advice = advice_on(prefix)
+        if advice is not None:
+            return Known(Fate.MISSING, prefix, how=advice)
+    return None
 
 
 def _moved_private(name: str) -> Known | None:

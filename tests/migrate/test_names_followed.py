@@ -315,6 +315,6 @@ def test_a_comment_that_begins_with_a_long_name_is_written_once():
     assert rewritten(source).count("# EB014:") == 1
 
 
-def test_an_import_of_a_function_that_left_its_module_is_for_a_person():
-    found = findings("from tensorflow.python.ops.control_flow_ops import cond\n", "EB022")
-    assert [each.severity.value for each in found] == ["by hand"]
+def test_an_import_of_a_function_that_left_its_module_is_of_the_public_one():
+    before = "from tensorflow.python.ops.control_flow_ops import cond\nx = cond(a, b, c)\n"
+    assert rewritten(before) == before.replace("python.ops.control_flow_ops", "compat.v1")

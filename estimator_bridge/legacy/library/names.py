@@ -149,12 +149,17 @@ _TREES = (
     "ydf trains them."
 )
 _ON_TPU = (
-    "is not supported: an exported model runs on CPUs and GPUs. Export it with "
-    "TPUEstimator.export_saved_model."
+    "is not supported: an exported model runs on CPUs and GPUs, and it left with TensorFlow 2.16. "
+    "Write estimator.export_saved_model(folder, serving_input_receiver_fn)."
 )
 _QUEUES = (
     "is not supported: rows in memory need no queue. Use tf.compat.v1.estimator.inputs."
     "numpy_input_fn or pandas_input_fn, or tf.data.Dataset.from_generator."
+)
+_NETWORK = (
+    "is not supported: it left with TensorFlow 2.16. Write tf.compat.v1.estimator.experimental."
+    "dnn_logit_fn_builder(units, hidden_units, feature_columns, activation_fn, dropout, "
+    "input_layer_partitioner, batch_norm), whose result makes the same network."
 )
 # Modules of the original that are missing, with advice.
 GONE_MODULES = {
@@ -168,5 +173,9 @@ GONE_MODULES = {
 }
 # By module: missing names of it that libraries import, with advice.
 GONE_NAMES = {
+    "canned.dnn": {
+        "_DNNModel": _NETWORK,
+        "_DNNModelV2": _NETWORK,
+    },
     "tpu.tpu_estimator": dict.fromkeys(("inference_on_tpu", "model_fn_inference_on_tpu"), _ON_TPU),
 }

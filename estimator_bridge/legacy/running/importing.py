@@ -19,7 +19,11 @@ from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.guarded_imports import is_guarded
 from estimator_bridge.legacy.running.missing_name_messages import missing_name_message
 from estimator_bridge.legacy.running.missing_name_stubs import MissingNameStub
-from estimator_bridge.legacy.tf1.private_modules import moved_module, with_old_names
+from estimator_bridge.legacy.tf1.private_modules import (
+    moved_module,
+    moved_name,
+    with_old_names,
+)
 
 __all__ = ["are_of_program", "builtins_for"]
 
@@ -126,6 +130,10 @@ def _resolve(name: str, dialect: Dialect) -> Any:
 
 def _name_of(module: Any, full_name: str, dialect: Dialect) -> Any:
     """Returns the result of `from module import name`; a placeholder if it does not exist."""
+    try:
+        return moved_name(full_name)
+    except AttributeError:
+        pass
     if isinstance(module, MissingNameStub):
         return _missing(full_name, None)
     moved = moved_module(full_name)

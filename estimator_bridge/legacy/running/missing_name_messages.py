@@ -5,6 +5,7 @@ from __future__ import annotations
 from estimator_bridge.contrib.namespace_advice import Namespaces
 from estimator_bridge.errors import MissingImportError, MissingNameError
 from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
+from estimator_bridge.legacy.tf1.private_names import advice_on
 
 __all__ = ["missing_name_message"]
 
@@ -19,6 +20,10 @@ _ADVICE = {
     ),
     "tensorflow.models": "The models are not part of TensorFlow: put their folder on PYTHONPATH.",
     "tensorflow.python.estimator": "Look for a public name of it in tf.estimator.",
+    "tensorflow.python.keras": (
+        "It is a private name of Keras, which the package tf_keras lacks. Write a public name of "
+        "tf.compat.v1.keras."
+    ),
     "tensorflow.python": f"It is a private name, and was removed or moved. {_TABLE}",
 }
 
@@ -34,6 +39,9 @@ def missing_name_message(name: str, error: Exception | None = None) -> str:
         return str(error)
     if name.startswith(_CONTRIB):
         return _of_contrib(name.replace("tensorflow", "tf", 1))
+    advice = advice_on(name)
+    if advice is not None:
+        return f"{name} is not supported. {advice}"
     fitting = (said for start, said in _ADVICE.items() if f"{name}.".startswith(f"{start}."))
     said = next(fitting, f"TensorFlow no longer has this name. {_TABLE}")
     return f"{name} is not supported. {said}"

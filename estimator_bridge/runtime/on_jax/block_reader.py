@@ -64,7 +64,7 @@ class BlockReader:
         if iterator in self._bound:
             return self._bound[iterator]
         with eager_mode(), tf.device(host_device()):
-            source, drawn_from = batch_source_of(iterator, 1, None)
+            source, drawn_from = batch_source_of(iterator, 1, None, False)
             function = next((f for key, f in self._compiled if key == source.key), None)
             if function is None:
                 function = self._function(source, drawn_from)

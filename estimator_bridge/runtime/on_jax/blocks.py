@@ -22,6 +22,8 @@ class Blocks:
     """Runs any number of a step's steps.
 
     A NaN in the loss ends the steps. The batches of its block, and of the block after it, are lost.
+    A batch of an input that must not be read ahead is a block of its own, drawn after the step
+    before.
 
     Args:
       step: the step.
@@ -46,8 +48,12 @@ class Blocks:
         most = self._most(steps, limit)
         results, done, block = [step.program.start()], 0, None
         host.begin()
+        source = step.session.input
+        is_in_order = source is not None and source.is_in_order
         while done < most:
-            wanted = min(step.steps_of_block, most - done)
+            if is_in_order and self._is_nan(results[-1:]):  # which waits for the step
+                break
+            wanted = 1 if is_in_order else min(step.steps_of_block, most - done)
             block = self._reader(iterator, wanted)
             if block.steps:
                 result = self._started(block, position + done, results[-1], fed)
@@ -77,7 +83,7 @@ class Blocks:
 
     def _is_nan(self, results: Sequence[Results]) -> bool:
         """Returns whether the loss before the block that runs is NaN, which ended the steps."""
-        return bool(self._step.loss) and any(math.isnan(result.loss) for result in results)
+        return bool(self._step.loss) and any(math.isnan(float(one.loss)) for one in results)
 
     def _count(self) -> int:
         assert self._step.counter is not None

@@ -8,7 +8,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from goldens.library import private_names
+
 from estimator_bridge.legacy.library.names import GONE_MODULES, GONE_NAMES, LIBRARY_NAMES
+from estimator_bridge.legacy.tf1.private_names import advice_on, place_of
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[2] / "docs" / "library_names.md"
@@ -58,6 +61,40 @@ original. It may not override private methods that only the original's training 
 """
 
 
+_PRIVATE = """\
+## Private names of TensorFlow
+
+138 repositories import {total:,} names below `tensorflow.python` and `tensorflow_estimator` that
+TensorFlow 1.15.5 or 2.15.1 has. {resolved:,} resolve, {advised} raise an error that says what to write,
+and none does neither. `check` and `rewrite` read the same table. The names that TensorFlow moved or
+removed, with the number of repositories:
+
+| name below `tensorflow.python` | repositories | now |
+|---|---|---|
+"""
+
+
+def _private() -> str:
+    rows = private_names.rows()
+    lines = []
+    advised = sum(
+        name.rpartition(".")[2] in GONE_NAMES.get(_module_of_estimator(name), ()) for name in rows
+    )
+    for name, (count, _) in sorted(rows.items(), key=lambda row: (-row[1][0], row[0])):
+        place, advice = place_of(name), advice_on(name)
+        advised += advice is not None
+        if place or advice:
+            now = f"`{place.replace('tf1.', 'tf.compat.v1.', 1)}`" if place else advice
+            lines.append(f"| `{name.partition('.python.')[2]}` | {count} | {now} |")
+    total = len(rows)
+    head = _PRIVATE.format(total=total, resolved=total - advised, advised=advised)
+    return head + "\n".join(lines) + "\n"
+
+
+def _module_of_estimator(name: str) -> str:
+    return name.rpartition(".")[0].partition(".python.estimator.")[2]
+
+
 def page() -> str:
     """Returns the page's text."""
     uses = json.loads((HERE / "uses.json").read_text())
@@ -72,7 +109,7 @@ def page() -> str:
         parts.append("")
     parts.append("## Modules that are missing\n\n| module | answer |\n|---|---|")
     parts += [f"| `{module}` | {said} |" for module, said in GONE_MODULES.items()]
-    return "\n".join([*parts, "", _TAIL])
+    return "\n".join([*parts, "", _TAIL, _private()])
 
 
 if __name__ == "__main__":
