@@ -1,0 +1,28 @@
+"""The package that stands for `tensorflow` beside tensorflow-tpu installs, without files."""
+
+import importlib.metadata
+import subprocess
+import sys
+
+from estimator_bridge.compatibility import OLDEST_TENSORFLOW
+from estimator_bridge.tpu_wheels import STAND_IN, is_stand_in, libtpu_command
+
+
+def test_pip_installs_it_without_an_index(tmp_path):
+    options = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", *options, f"--target={tmp_path}", str(STAND_IN)],
+        check=True,
+        timeout=300,
+    )
+    (installed,) = importlib.metadata.distributions(path=[str(tmp_path)])
+    assert installed.metadata["Name"] == "tensorflow"
+    assert is_stand_in(installed.version)
+    real = installed.version.partition("+")[0]
+    assert tuple(map(int, real.split(".")[:2])) >= OLDEST_TENSORFLOW
+    libtpu = libtpu_command(real).split()[-1]
+    assert installed.requires == [f"tensorflow-tpu=={real}", libtpu]
+    assert {path.parts[0] for path in installed.files} == {
+        f"tensorflow-{installed.version}.dist-info"
+    }
+    assert not (STAND_IN / "build").exists()
