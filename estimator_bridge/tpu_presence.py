@@ -29,13 +29,19 @@ NAMES_A_TPU = (
     "TPU_ACCELERATOR_TYPE",
 )
 # The first chip's file: up to TPU v4, and from v5 on.
-_DEVICE_FILES = ("/dev/accel0", "/dev/vfio/0")
+_ACCEL, _VFIO = "/dev/accel0", "/dev/vfio/0"
+# A file below /dev/vfio is any device that was handed to a program, such as a GPU of a virtual
+# machine: only the PCI bus says which. Google's numbers: v2 and v3, v4, v5p, v5e, v6e, TPU7x.
+_PCI_DEVICES = "/sys/bus/pci/devices"
+_GOOGLE = "0x1ae0"
+_TPUS = frozenset({"0x0027", "0x005e", "0x0062", "0x0063", "0x006f", "0x0076"})
 
 
 def find_tpu(
     environ: Mapping[str, str],
     device_types: Iterable[str] = (),
     exists: Callable[[str], bool] = os.path.exists,
+    pci_devices: str = _PCI_DEVICES,
 ) -> str | None:
     """Looks for a TPU, without connecting to it.
 
@@ -44,6 +50,7 @@ def find_tpu(
       device_types: types of the devices that TensorFlow sees, such as "CPU" or "TPU", if it was
         loaded.
       exists: returns whether a path exists.
+      pci_devices: the folder of the devices on the PCI bus.
 
     Returns:
       The evidence for a TPU, as text to show; None if there is none.
@@ -54,7 +61,27 @@ def find_tpu(
     name = next((name for name in NAMES_A_TPU if environ.get(name)), None)
     if name:
         return f"{name}={environ[name]}"
-    return next((path for path in _DEVICE_FILES if exists(path)), None)
+    if exists(_ACCEL):
+        return _ACCEL
+    return _VFIO if exists(_VFIO) and _has_tpu(pci_devices) else None
+
+
+def _has_tpu(pci_devices: str) -> bool:
+    """Returns whether a TPU's chip is on the bus, or the bus cannot be seen."""
+    if not os.path.isdir(pci_devices):
+        return True
+    return any(
+        _text_of(device, "vendor") == _GOOGLE and _text_of(device, "device") in _TPUS
+        for device in os.scandir(pci_devices)
+    )
+
+
+def _text_of(device: os.DirEntry[str], name: str) -> str:
+    try:
+        with open(os.path.join(device.path, name), encoding="ascii") as file:
+            return file.read(16).strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def default_tpu_name(environ: Mapping[str, str]) -> str:

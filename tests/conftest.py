@@ -1,4 +1,4 @@
-"""One TensorFlow for the whole session: quiet, with Keras 2, and with eight cores on one CPU.
+"""One TensorFlow for the whole session: quiet, with Keras 2, and eight cores on one CPU.
 
 TensorFlow fixes its devices at first use, so the cores are made as soon as any test imports it.
 Tests that do not need TensorFlow do not pay for its import.
@@ -38,6 +38,7 @@ class _EightCores(importlib.abc.MetaPathFinder):
         def load_and_split(module):
             load(module)
             config = sys.modules[name].config
+            config.experimental.enable_tensor_float_32_execution(False)  # GPUs: 10 bits of 23
             config.set_logical_device_configuration(
                 config.list_physical_devices("CPU")[0],
                 [config.LogicalDeviceConfiguration() for _ in range(CORES)],

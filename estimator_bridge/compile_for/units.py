@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["as_bytes", "as_seconds", "as_si"]
+__all__ = ["as_bytes", "as_seconds", "as_share", "as_si"]
 
 
 def as_si(value: float) -> str:
@@ -11,6 +11,13 @@ def as_si(value: float) -> str:
         if value >= size:
             return f"{value / size:.3g} {unit}"
     return f"{value:.3g} "
+
+
+def as_share(value: float) -> str:
+    """Returns a share as a percentage that is never rounded to none: '1.5%', '0.02%'."""
+    if value >= 0.001 or not value:
+        return f"{value:.1%}"
+    return f"{value:.2%}" if value >= 0.0001 else "less than 0.01%"
 
 
 def as_bytes(value: float) -> str:

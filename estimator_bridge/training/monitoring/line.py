@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from estimator_bridge.compile_for.units import as_si
+from estimator_bridge.compile_for.units import as_share, as_si
 from estimator_bridge.training.progress_reports import StepReport
 
 __all__ = ["duration", "sentence"]
@@ -44,7 +44,7 @@ def _parts(report: StepReport) -> Iterator[tuple[str, str]]:
     if use.input_wait is not None:
         yield "wait", f"{use.input_wait:.0%} waiting for input"
     if use.flops_per_sec is not None:
-        share = "" if use.matrix_share is None else f" ({use.matrix_share:.1%} of peak)"
+        share = "" if use.matrix_share is None else f" ({as_share(use.matrix_share)} of peak)"
         yield "flops", f"{as_si(use.flops_per_sec)}FLOP/s{share}"
     if report.seconds_left is not None and report.step != report.total_steps:
         yield "left", f"{duration(report.seconds_left)} left"

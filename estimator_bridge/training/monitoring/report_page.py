@@ -12,7 +12,7 @@ import tensorflow as tf
 from estimator_bridge.any_files import is_remote
 from estimator_bridge.checkpoint import explained_full_disk_of
 from estimator_bridge.compile_for.html_parts import document, figures_row, table
-from estimator_bridge.compile_for.units import as_si
+from estimator_bridge.compile_for.units import as_share, as_si
 from estimator_bridge.own_files import identity_of, output_to_read, replace_output
 from estimator_bridge.redaction import redacted, redacted_lines
 from estimator_bridge.training.event_files import scalars_by_step
@@ -106,7 +106,7 @@ def _head(record: RunRecord, evaluations: Mapping[str, Scalars]) -> str:
         if (flops := _typical(record.points, "flops_per_sec")) is not None:
             figures.append((f"{as_si(flops)}FLOP/s", "products and convolutions"))
         if (share := _typical(record.points, "matrix_share")) is not None:
-            figures.append((f"{share:.1%}", "of the matrix units' peak"))
+            figures.append((as_share(share), "of the matrix units' peak"))
     notes = "".join(f'<p class="warn note">{escape(note)}</p>' for note in record.notes)
     if not figures and not notes:
         return ""

@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.compile_for.units import as_share
 from estimator_bridge.training.monitoring import display
 from estimator_bridge.training.monitoring.run_record import (
     Point,
@@ -198,6 +199,20 @@ def test_a_line_tells_waiting_and_flops():
         "step 5  loss 0.2500  2 steps/s  64 examples/s  25% waiting for input  "
         "3 GFLOP/s (1.5% of peak)"
     )
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0.415, "41.5%"),
+        (0.001, "0.1%"),
+        (0.0002, "0.02%"),
+        (1e-6, "less than 0.01%"),
+        (0.0, "0.0%"),
+    ],
+)
+def test_a_small_share_of_the_peak_is_not_rounded_to_none(share, shown):
+    assert as_share(share) == shown
 
 
 def test_a_line_has_room_for_what_matters_most():
