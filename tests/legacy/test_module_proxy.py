@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from estimator_bridge.errors import MissingImportError, MissingNameError
+from estimator_bridge.lazy_namespace import loaded_names
 from estimator_bridge.legacy import contrib
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.importing import builtins_for
@@ -42,7 +43,7 @@ def _contrib(monkeypatch):
     for name in set(sys.modules) - modules:
         if name.startswith("tensorflow.contrib"):
             del sys.modules[name]
-    vars(tensorflow_1()).pop("contrib", None)
+    loaded_names(tensorflow_1()).pop("contrib", None)
 
 
 @pytest.fixture

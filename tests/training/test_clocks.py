@@ -111,6 +111,8 @@ def stop_on_predicate():
 class Evaluator:
     """Evaluates in no time, and counts."""
 
+    model_dir = "/a/folder/that/is/not/there"
+
     def __init__(self):
         self.count = 0
 
