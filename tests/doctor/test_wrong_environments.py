@@ -91,7 +91,7 @@ class Site:
             },
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             check=False,
         )
 

@@ -57,7 +57,7 @@ def compare_rewritten():
 def run_plain(source):
     done = subprocess.run(
         [sys.executable, "-c", source],
-        cwd=TESTS, capture_output=True, text=True, timeout=300, check=False,
+        cwd=TESTS, capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert not done.returncode, done.stderr[-3000:]
     return done.stdout.splitlines()

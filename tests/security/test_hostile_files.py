@@ -31,7 +31,7 @@ def outcomes(tmp_path_factory):
         env={**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
