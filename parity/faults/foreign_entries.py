@@ -7,13 +7,14 @@ import os
 import random
 import stat
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 __all__ = [
     "KINDS", "MODES", "NAMES", "PLACES", "TARGETS", "TEXTS", "Entry", "contents", "create",
     "losses", "random_entries",
 ]  # fmt: skip
 
+_STAGING = ".estimator_bridge.staging"
 NAMES = [
     "results-{n}_temp", "model.ckpt-{n}_temp", "model.ckpt-{n}.new_temp", "model.ckpt-9{n}.meta",
     "model.ckpt-{n}.meta", "model.ckpt-{n}.data-00000-of-00001",
@@ -27,8 +28,8 @@ NAMES = [
     ".estimator_bridge-{hex}", ".estimator_bridge.deleting", ".estimator_bridge.unfinished",
     ".estimator_bridge.unfinished.new", ".estimator_bridge.lock", ".estimator_bridge.mentioned",
     ".estimator_bridge.files", ".estimator_bridge.owner-{hex}",
-    ".estimator_bridge.staging-training-00000000-7-{hex}",
-    ".estimator_bridge.staging-beside-{machine}-999999-{hex}", ".gitignore", ".~lock.notes#",
+    f"{_STAGING}-training-00000000-7-{{hex}}", f"{_STAGING}-beside-{{machine}}-999999-{{hex}}",
+    ".gitignore", ".~lock.notes#",
     "notes.txt", "Größe-模型.txt", "a b\tc", "run.yaml", "model.ckpt-{n}.set_aside-1",
     "model.ckpt-{n}.data-00000-of-00001.set_aside-1", "lost+found", "saved_model.pb",
 ]  # fmt: skip
@@ -156,12 +157,15 @@ def contents(root: Path) -> dict[str, str]:
 def losses(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     """Returns the paths whose content is neither there nor under a name of what is set aside.
 
-    Empty files do not count: they show nothing of who wrote them.
+    Empty files do not count, nor an empty folder with the complete name of a staging folder: they
+    show nothing of who wrote them.
     """
     lost = []
+    full = {str(above) for path in before for above in PurePosixPath(path).parents}
     for path, content in before.items():
         is_note = path == "model/.estimator_bridge.deleting" and repr(_NOTE) in content
-        if is_note or content.endswith("b''"):
+        is_staging = f"/{_STAGING}" in path and content == "folder" and path not in full
+        if is_note or is_staging or content.endswith("b''"):
             continue
         if content not in map(after.get, _names(path)):
             lost.append(f"{path}: {content[:80]} is now {after.get(path, 'gone')[:80]}")

@@ -27,7 +27,7 @@ from estimator_bridge.weights import read_table
 from flags.config_file import with_config
 from flags.validate import FlagsError
 
-SECS = 10
+SECS = 120
 
 
 def listening_socket(path):
