@@ -23,6 +23,7 @@ NOT_OF_TENSORFLOW = {
     "_asdict", "_current_frames", "_exit", "_fields", "_fmt", "_getframe",
     "_ARGSTACK", "_DECORATED_OPS", "_key_op",
     "_estimator_api_names", "_estimator_api_names_v1", "_estimator_bridge_feeds",
+    "_distribute_coordinator_mode",  # of the original's RunConfig
 }  # fmt: skip
 
 
