@@ -35,6 +35,7 @@ PROGRAMS = {
     "finetune.py": (False, "--output_dir={out} --init_checkpoint={data}/bert.ckpt"),
     "flowers.py": (False, "--model_dir={out}"),
     "keras_on_tpu.py": (True, "--model_dir={out} --use_tpu"),
+    "old.py": (True, "--output_dir={out} --use_tpu=true --tpu=any"),
     "sessions.py": (False, "{out} {empty}"),
     "slim_net.py": (True, "--train_dir={out} --use_tpu=true --steps=3"),
     "straight_line.py": (True, "--model_dir {out} --use_tpu"),
