@@ -212,7 +212,7 @@ def test_slim_with_arg_scope(on_cores, tmp_path):
 def test_the_program_of_the_readme_learns(tmp_path):
     printed = run_program(
         "old.py", "--use_tpu=true", "--tpu=my-tpu", f"--output_dir={tmp_path}", on_cores=True
-    ).stdout
+    ).output
     loss = re.fullmatch(r"\{'loss': (\S+), 'global_step': 400\}\n", printed)[1]
     assert float(loss) < 0.2
     assert (tmp_path / "model.ckpt-400.index").exists()
