@@ -58,17 +58,17 @@ def installed_versions() -> dict[str, str]:
     Returns:
         Versions by distribution name, for the installed ones.
     """
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for name in _TENSORFLOW + _TF_KERAS:
-        _add_version(found, name)
-    if tpu_wheels.TENSORFLOW_TPU in found:
-        _add_version(found, "libtpu")
-    return found
+        _add_version(versions, name)
+    if tpu_wheels.TENSORFLOW_TPU in versions:
+        _add_version(versions, "libtpu")
+    return versions
 
 
-def _add_version(found: dict[str, str], name: str) -> None:
+def _add_version(versions: dict[str, str], name: str) -> None:
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-        found[name] = importlib.metadata.version(name)
+        versions[name] = importlib.metadata.version(name)
 
 
 def settle_tpu_wheel() -> None:

@@ -55,10 +55,10 @@ def unfit_libtpu(wheel: str, libtpu: str) -> str | None:
     limits = _LIBTPU.get(_numbers(wheel)[:2])
     if limits is None or _numbers(limits[0]) <= _numbers(libtpu)[:3] <= _numbers(limits[1]):
         return None
-    wanted = limits[1] if limits[0] == limits[1] else f"{limits[0]} to {limits[1]}"
+    releases = limits[1] if limits[0] == limits[1] else f"{limits[0]} to {limits[1]}"
     return (
         f"tensorflow-tpu {wheel} ends the process when it is imported with libtpu {libtpu}, which "
-        f"lacks functions that it calls: it needs libtpu {wanted}. "
+        f"lacks functions that it calls: it needs libtpu {releases}. "
         f"Run: {libtpu_command(wheel)}"
     )
 

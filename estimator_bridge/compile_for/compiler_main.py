@@ -4,7 +4,7 @@ The arguments are a file descriptor and the parent's process ID. Each step to co
 JSON on standard input, and each answer a line on the file descriptor. The first line of output has
 the releases of jax and libtpu, before they are loaded. A request with a slice and no step gets no
 answer; it prepares the compiler for the slice. libtpu writes to standard output, and may end the
-process. Only this module uses private names of jax.
+process. Of JAX it uses private names, as only `runtime/on_jax` does besides.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _compile(
     with mlir.make_ir_context():
         with open(hlo, "rb") as file:
             module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(file.read()))
-        _remove_copies(module, ir)
+        remove_copies(module, ir)
         _use_own_generator(module, ir, frozenset(random_ops))
         try:
             compiled = _compiled(module, devices)
@@ -195,8 +195,8 @@ def _located(module: Any, devices: Any, ir: Any) -> str | None:
     return None
 
 
-def _remove_copies(module: Any, ir: Any) -> None:
-    """Removes mhlo.copy, which TensorFlow adds to new values and libtpu does not know."""
+def remove_copies(module: Any, ir: Any) -> None:
+    """Removes mhlo.copy, which TensorFlow adds to new values and neither libtpu nor JAX knows."""
     copies = []
 
     def look(operation: Any) -> Any:

@@ -59,8 +59,8 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
         write("Devices\n  not listed: TensorFlow was not loaded because of the problem below\n")
     set_here = [(name, redacted(environ[name])) for name in _ENVIRONMENT if environ.get(name)]
     _section(write, "Environment", set_here or [("none set", f"of {', '.join(_ENVIRONMENT)}")])
-    found = find_tpu(environ, [kind for kind, _ in devices])
-    tpu = found and redacted(found)
+    evidence = find_tpu(environ, [kind for kind, _ in devices])
+    tpu = evidence and redacted(evidence)
     _section(write, "What the flags --use_tpu --tpu=VALUE would do here", explain_tpu_values(tpu))
     remarks = [("to fix", fault.text) for fault in faults] + [
         ("note", note) for note in [*notes_of(), *_pod_notes(environ), *_cluster_notes(environ)]

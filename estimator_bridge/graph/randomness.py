@@ -183,20 +183,20 @@ def _float_of_bits(drawn: tf.compat.v1.NodeDef) -> list[tf.compat.v1.NodeDef]:
     The lower 23 bits become the mantissa of a number from 1 to 2, see Uint32ToFloat in
     tensorflow/core/lib/random/random_distributions_utils.h. XLA uses the upper ones.
     """
-    made = _Nodes(f"{drawn.name}/float")
+    nodes = _Nodes(f"{drawn.name}/float")
     bits = tf.compat.v1.NodeDef(name=f"{drawn.name}/bits", op="StatelessRandomUniformFullIntV2")
     bits.input.extend(drawn.input)
     bits.attr["Tshape"].CopyFrom(drawn.attr["Tshape"])
     bits.attr["dtype"].type = tf.uint32.as_datatype_enum
-    mantissa = made.add(
-        "BitwiseAnd", [bits.name, made.const(np.uint32((1 << 23) - 1))], T=tf.uint32
+    mantissa = nodes.add(
+        "BitwiseAnd", [bits.name, nodes.const(np.uint32((1 << 23) - 1))], T=tf.uint32
     )
-    number = made.add("BitwiseOr", [mantissa, made.const(np.uint32(127 << 23))], T=tf.uint32)
-    cast = made.add("Bitcast", [number], T=tf.uint32, type=tf.float32)
-    one = made.const(np.float32(1))
+    number = nodes.add("BitwiseOr", [mantissa, nodes.const(np.uint32(127 << 23))], T=tf.uint32)
+    cast = nodes.add("Bitcast", [number], T=tf.uint32, type=tf.float32)
+    one = nodes.const(np.float32(1))
     result = tf.compat.v1.NodeDef(name=drawn.name, op="Sub", input=[cast, one])
     result.attr["T"].type = tf.float32.as_datatype_enum
-    return [bits, *made.nodes, result]
+    return [bits, *nodes.nodes, result]
 
 
 def _clone_name(function: str, replica: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -10,16 +9,13 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.compile_for import LoweredStep
-from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, host_device, with_user_line
-from estimator_bridge.graph.counters import counts_up
+from estimator_bridge.graph import LiftedSession, host_device, with_user_line
 from estimator_bridge.runtime.block_body import BlockBody, may_be_blocks
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.many_steps import ManySteps
-from estimator_bridge.runtime.session_state import NeededParts, SessionRunCounter
+from estimator_bridge.runtime.prepared_step import prepared_step
 from estimator_bridge.runtime.single_step import SingleStep
-from estimator_bridge.runtime.step import ReplicaStep
-from estimator_bridge.runtime.step_fetches import StepFetches
 from estimator_bridge.runtime.step_values import (
     FETCHES_NOTHING,
     SPLIT_EVENLY,
@@ -69,40 +65,23 @@ class StepLoop:
         request: LoopRequest = FETCHES_NOTHING,
     ):
         self._session, self.request = session, request
-        of_host = step.host.inputs if step.host else {}
-        operations = [*step.operations, *(f"^{name}" for name in request.sums)]
-        base = [*operations, *([step.loss] if step.loss else []), *of_host.values()]
-        self._parts = NeededParts(session, base, request.fetches, request.fed)
-        self.draws_more = self._parts.are_more
-        inputs = self._parts.refs(step.inputs)
-        given = {*inputs, *of_host, *request.fed, REPLICA_ID}
-        wanted = StepFetches(session, request.fetches, base, given)
-        self.has_effects = wanted.has_effects
-        run = ReplicaStep(
-            session,
-            strategy,
-            dataclasses.replace(step, inputs=inputs, operations=[*operations, *wanted.operations]),
-            layout,
-            dataclasses.replace(
-                request, fetches=[ref for ref in wanted.needs if ref not in of_host], sums=()
-            ),
-        )
+        prepared = prepared_step(session, strategy, step, layout, request)
+        run, is_counted = prepared.run, prepared.is_counted
+        self._parts, self._beside = prepared.parts, prepared.beside
+        self.draws_more, self.has_effects = self._parts.are_more, prepared.fetches.has_effects
         self.sums = frozenset(run.sums)
-        self._step = WatchedStep(run, wanted, strategy, session.resources, step.loss, step.counter)
-        nodes = [*run.names, *run.host_names]
-        counter, outputs = step.counter, request.outputs
-        is_counted = counter is not None and counts_up(Snapshot.of(session.graph), nodes, counter)
+        self._step = WatchedStep(
+            run, prepared.fetches, strategy, session.resources, step.loss, step.counter
+        )
+        outputs = request.outputs
         one_by_one = LoopBody(self._step, is_counted, layout.full_batch, session.graph, outputs)
         body: LoopBody | BlockBody = one_by_one
-        is_known = is_counted or counter is None  # how many steps a call runs
+        is_known = is_counted or step.counter is None  # how many steps a call runs
         if is_known and may_be_blocks(self._step, layout, request, session.graph):
             body = BlockBody(self._step)
         fed = [_spec_of(session.graph.get_tensor_by_name(ref)) for ref in request.fed]
         self._many = ManySteps(self._step, body, one_by_one, layout, fed, outputs)
         is_one = strategy.num_replicas_in_sync == 1
-        self._beside = (
-            SessionRunCounter(session, run.random_names) if is_one and run.random_names else None
-        )
         may_be_single = is_one and layout.full_batch is None and not layout.hosts
         spared = _SINGLES_IN_BLOCKS if self.is_in_blocks else 0
         self._single = SingleStep(self._step, fed, spared) if may_be_single else None

@@ -147,8 +147,8 @@ class Program:
         """
         tensors = [self.graph.get_tensor_by_name(name) for name in self.inputs if " " not in name]
         whole = InputPart(drawing_nodes(tensors), self.inputs)
-        self.session.input = found = self.input.open_later(whole, make_iterator, is_watched)
-        return found
+        self.session.input = source = self.input.open_later(whole, make_iterator, is_watched)
+        return source
 
     @property
     def traced_step(self) -> TracedStep:

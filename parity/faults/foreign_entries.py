@@ -139,19 +139,19 @@ def _create(root: Path, entry: Entry) -> None:
 
 def contents(root: Path) -> dict[str, str]:
     """Returns what each path is: the content and mode of a file, a link's target, or a folder."""
-    told = {}
+    by_path = {}
     for place, folders, files in os.walk(root):
         for name in [*folders, *files]:
             path = os.path.join(place, name)
             status = os.lstat(path)
             if stat.S_ISLNK(status.st_mode):
-                told[os.path.relpath(path, root)] = f"link to {os.readlink(path)}"
+                by_path[os.path.relpath(path, root)] = f"link to {os.readlink(path)}"
             elif stat.S_ISDIR(status.st_mode):
-                told[os.path.relpath(path, root)] = "folder"
+                by_path[os.path.relpath(path, root)] = "folder"
             else:
                 content = Path(path).read_bytes()
-                told[os.path.relpath(path, root)] = f"{status.st_mode:o} {content!r}"
-    return told
+                by_path[os.path.relpath(path, root)] = f"{status.st_mode:o} {content!r}"
+    return by_path
 
 
 def losses(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:

@@ -89,16 +89,16 @@ def _each(
     roots: Sequence[Path], seeds: Sequence[int], program: Callable[[str, int], str]
 ) -> list[str]:
     """Runs a program in each folder; returns what ended it, "" for its end."""
-    told = []
+    outcomes = []
     for root, seed in zip(roots, seeds):
         try:
-            told.append(program(str(root / "model"), seed))
+            outcomes.append(program(str(root / "model"), seed))
         except Exception as error:
             classes = {kind.__name__ for kind in type(error).__mro__}
             is_refusal = not classes.isdisjoint(REFUSALS)
             start = "" if is_refusal else "unexpected "
-            told.append(f"{start}{type(error).__name__}: {str(error)[:300]}")
-    return told
+            outcomes.append(f"{start}{type(error).__name__}: {str(error)[:300]}")
+    return outcomes
 
 
 def _ended(folder: str, seed: int) -> str:

@@ -63,14 +63,14 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
 
 
 def _counted(case: Mapping[str, Any]) -> dict[str, Any]:
-    told = {what: case[what] for what in ("refused", "read") if case[what]}
+    outcomes = {what: case[what] for what in ("refused", "read") if case[what]}
     if case["others"]:
-        told["another error"] = len(case["others"])
+        outcomes["another error"] = len(case["others"])
     is_slow = case["slowest"] >= _MOST_SECS
     if is_slow:
-        told[f"took {case['slowest']} s"] = 1
+        outcomes[f"took {case['slowest']} s"] = 1
     count = max(case["refused"] + case["read"] - is_slow, 0)
     return {
         "tried": case["tried"], "count": count, "held": count == case["tried"], "known": False,
-        "told": told, "secs": case["slowest"],
+        "told": outcomes, "secs": case["slowest"],
     }  # fmt: skip

@@ -3,12 +3,9 @@
 import contextlib
 import os
 
-import pytest
-
 from estimator_bridge.own_files.staging import open_staging, staged
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
 def test_a_forked_copy_that_ends_removes_nothing_of_its_parent(tmp_path):
     with contextlib.ExitStack() as contexts:
         contexts.enter_context(open_staging(str(tmp_path)))

@@ -117,7 +117,9 @@ def python_function():
 
 
 def in_a_loop():
-    body = lambda i, x: (i + 1, x + v1.random_uniform([]))  # noqa: E731
+    def body(i, x):
+        return i + 1, x + v1.random_uniform([])
+
     return tf.while_loop(lambda i, x: i < 3, body, (0, 0.0))[1]
 
 

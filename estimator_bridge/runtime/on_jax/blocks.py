@@ -53,8 +53,8 @@ class Blocks:
         while done < most:
             if is_in_order and self._is_nan(results[-1:]):  # which waits for the step
                 break
-            wanted = 1 if is_in_order else min(step.steps_of_block, most - done)
-            block = self._reader(iterator, wanted)
+            size = 1 if is_in_order else min(step.steps_of_block, most - done)
+            block = self._reader(iterator, size)
             if block.steps:
                 result = self._started(block, position + done, results[-1], fed)
                 results.append(result)
@@ -62,7 +62,7 @@ class Blocks:
                     each = [np.asarray(rows) for rows in result.each]
                     host(each, int(result.steps), position + done, fed)
             done += block.steps
-            if block.steps < wanted or self._is_nan(results[-2:-1]):
+            if block.steps < size or self._is_nan(results[-2:-1]):
                 break
             if not step.is_counted:
                 most = min(most, done + self._most(steps - done, limit))

@@ -119,10 +119,10 @@ class HostSteps:
             self._run = self._traced(refs, values)
         with eager_mode(), tf.device(host_device()):
             resources.combine(self._part.used)
-            given = [
+            tensors = [
                 tf.convert_to_tensor(value, tensor.dtype) for value, tensor in zip(fed, self._fed)
             ]
-            self._run(tf.constant(steps), tf.constant(position, tf.int64), values, given)
+            self._run(tf.constant(steps), tf.constant(position, tf.int64), values, tensors)
             resources.deal_out(self._part.writes & resources.variables.keys(), ())
 
     def _traced(self, refs: Sequence[str], values: Sequence[np.ndarray]) -> Any:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot, with_user_line
-from estimator_bridge.graph.counters import counts_up
+from estimator_bridge.graph import LiftedSession, with_user_line
 from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.on_jax.blocks import Blocks
 from estimator_bridge.runtime.on_jax.host_steps import HostSteps
@@ -18,9 +16,7 @@ from estimator_bridge.runtime.on_jax.program import with_x64
 from estimator_bridge.runtime.on_jax.refusals import check_step
 from estimator_bridge.runtime.on_jax.step import JaxStep
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
-from estimator_bridge.runtime.session_state import NeededParts, SessionRunCounter
-from estimator_bridge.runtime.step import ReplicaStep
-from estimator_bridge.runtime.step_fetches import StepFetches
+from estimator_bridge.runtime.prepared_step import prepared_step
 from estimator_bridge.runtime.step_values import BatchLayout, LoopRequest, Step
 
 __all__ = ["JaxLoop"]
@@ -52,27 +48,12 @@ class JaxLoop:
         request: LoopRequest,
     ):
         self._session, self.request = session, request
-        of_host = step.host.inputs if step.host else {}
-        operations = [*step.operations, *(f"^{name}" for name in request.sums)]
-        base = [*operations, *([step.loss] if step.loss else []), *of_host.values()]
-        self._parts = NeededParts(session, base, request.fetches, request.fed)
-        self.draws_more = self._parts.are_more
-        inputs = self._parts.refs(step.inputs)
-        given = {*inputs, *of_host, *request.fed, REPLICA_ID}
-        fetches = StepFetches(session, request.fetches, base, given)
-        self.has_effects = fetches.has_effects
-        run = ReplicaStep(
-            session,
-            strategy,
-            dataclasses.replace(step, inputs=inputs, operations=[*operations, *fetches.operations]),
-            layout,
-            dataclasses.replace(
-                request, fetches=[ref for ref in fetches.needs if ref not in of_host], sums=()
-            ),
-        )
+        prepared = prepared_step(session, strategy, step, layout, request)
+        run, fetches = prepared.run, prepared.fetches
+        self._parts, self._beside = prepared.parts, prepared.beside
+        self.draws_more, self.has_effects = self._parts.are_more, fetches.has_effects
         self.sums, self.names = frozenset(run.sums), run.names
         check_step(run, session, strategy)
-        nodes = [*run.names, *run.host_names]
         self._step = JaxStep(
             run,
             HostSteps(run.host, step.host, fetches, strategy, session, request.fed),
@@ -81,11 +62,7 @@ class JaxLoop:
             layout,
             step.loss,
             step.counter,
-            step.counter is None or counts_up(Snapshot.of(session.graph), nodes, step.counter),
-        )
-        is_one = strategy.num_replicas_in_sync == 1
-        self._beside = (
-            SessionRunCounter(session, run.random_names) if is_one and run.random_names else None
+            prepared.is_counted or step.counter is None,
         )
         self._blocks = Blocks(self._step)
 

@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from estimator_bridge.compile_for.compiler_main import remove_copies
+from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
+
 __all__ = ["LiftedPrimitive"]
 
 _GROUPS = re.compile(r"<\{(replica_groups = dense<[^>]*> : tensor<[^>]*>)\}>")
@@ -76,7 +79,7 @@ def _stablehlo(hlo: bytes) -> str:
 
     with mlir.make_ir_context():
         module = mlir.ir.Module.parse(_jax.mlir.hlo_to_stablehlo(hlo))
-        _remove_copies(module, mlir.ir)
+        remove_copies(module, mlir.ir)
         text = module.operation.get_asm(enable_debug_info=False)
     # A sum over replicas has no channel, and a sum over a mesh's devices has one of its own.
     text = _GROUPS.sub(
@@ -87,21 +90,6 @@ def _stablehlo(hlo: bytes) -> str:
         text,
     )
     return text.replace("stablehlo.replica_id", "stablehlo.partition_id")
-
-
-def _remove_copies(module: Any, ir: Any) -> None:
-    """Removes mhlo.copy, which TensorFlow adds to new values and StableHLO lacks."""
-    copies = []
-
-    def collect(operation: Any) -> Any:
-        if operation.name == "mhlo.copy":
-            copies.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(collect)
-    for copy in copies:
-        copy.results[0].replace_all_uses_with(copy.operands[0])
-        copy.erase()
 
 
 def _main(module: Any, ir: Any) -> Any:
@@ -125,6 +113,8 @@ def _dtype(name: str) -> np.dtype:
         return np.dtype(jnp.bfloat16)
     if name.startswith("complex"):
         return np.dtype(f"complex{2 * int(name[len('complex<f') : -1])}")
+    match = re.fullmatch(r"(f|i|ui)(16|8|32|64)", name)
+    if match is None:
+        raise NotOnJaxError(f"Steps on JAX have no values of the type {name}. {INSTEAD_OF_JAX}")
     kinds = {"f": "float", "i": "int", "ui": "uint"}
-    kind, bits = re.fullmatch(r"([a-z]+)(\d+)", name).groups()  # type: ignore[union-attr]
-    return np.dtype(f"{kinds[kind]}{bits}")
+    return np.dtype(f"{kinds[match[1]]}{match[2]}")

@@ -72,11 +72,11 @@ class JaxValues:
         Raises:
           RuntimeError: a step has failed, and the values are lost.
         """
-        wanted = self._newer.intersection(names)
-        if not wanted:
+        stale = self._newer.intersection(names)
+        if not stale:
             return
         with self._lock, eager_mode(), tf.device(host_device()):
-            for name in sorted(wanted & self._newer):
+            for name in sorted(stale & self._newer):
                 if self._arrays[name].is_deleted():
                     raise RuntimeError(
                         f"The value of {name!r} was lost when a step failed on JAX's devices: its "

@@ -37,12 +37,12 @@ class Source:
     def settled(self):
         """Returns the number of draws when no thread reads further ahead."""
         start = since = time.monotonic()
-        known = self.draws
+        count = self.draws
         while time.monotonic() - since < _QUIET_SECS and time.monotonic() - start < _MOST_SECS:
             time.sleep(0.01)
-            if self.draws != known:
-                known, since = self.draws, time.monotonic()
-        return known
+            if self.draws != count:
+                count, since = self.draws, time.monotonic()
+        return count
 
 
 def scalar(call, source, *given):
