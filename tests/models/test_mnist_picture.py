@@ -20,7 +20,8 @@ def test_right_is_green_and_wrong_is_red(tmp_path, labels, green, red):
     path = str(tmp_path / "predictions.png")
     draw_predictions(path, np.zeros((2, 8, 8)), labels, [3, 4], [0.9, 0.4])
     assert (is_coloured(path, red=False), is_coloured(path, red=True)) == (green, red)
-    assert os.listdir(tmp_path) == ["predictions.png"]
+    record = ".estimator_bridge.predictions.png.wrote"  # shows whose picture it is
+    assert sorted(os.listdir(tmp_path)) == [record, "predictions.png"]
 
 
 def test_a_last_row_may_be_short(tmp_path):
