@@ -4,6 +4,7 @@ TensorFlow fixes its devices at first use, so the cores are made as soon as any 
 Tests that do not need TensorFlow do not pay for its import.
 """
 
+import gc
 import importlib.abc
 import importlib.machinery
 import json
@@ -63,6 +64,12 @@ def pytest_collection_modifyitems(items):
     times = Path(__file__).parent / "selections" / "seconds.json"
     seconds = json.loads(times.read_text(encoding="utf-8"))
     items.sort(key=lambda item: -seconds.get(item.nodeid.partition("::")[0], float("inf")))
+
+
+def pytest_collection_finish():
+    """Lets garbage collections pass over what is loaded for good: TensorFlow, and all tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module", autouse=True)

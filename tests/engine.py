@@ -1,12 +1,12 @@
 """Helpers of the tests of graph/ and runtime/: traces, runs side by side, runs on replicas."""
 
 import os
-import subprocess
 import sys
 import textwrap
 
 import numpy as np
 import tensorflow as tf
+from forking import AT_LOAD, run_python
 
 from estimator_bridge.graph import LiftedSession, trace_graph
 from estimator_bridge.runtime import (
@@ -124,18 +124,14 @@ class Replicas:
 
 def run_program(source, arguments=(), **environment):
     """Runs a program in a separate process; returns the lines of its output."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(source), *arguments],
-        env={
+    result = run_python(
+        ["-c", textwrap.dedent(source), *arguments],
+        environment={
             **os.environ,
-            "TF_USE_LEGACY_KERAS": "1",
-            "TF_CPP_MIN_LOG_LEVEL": "3",
+            **AT_LOAD,
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
             **environment,
         },
-        capture_output=True,
-        text=True,
-        check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    assert result.returncode == 0, result.stderr
+    return result.stdout.splitlines()

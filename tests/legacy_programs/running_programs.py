@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from forking import run_python
 
 __all__ = ["CORES", "SCRIPTS", "Finished", "numbers", "run_program"]
 
@@ -49,7 +49,7 @@ def run_program(*words: object, on_cores: bool = False) -> Finished:
         *words: the script or ``-m`` and a module, and the program's own arguments.
         on_cores: whether a TPU that the program names is 2 emulated cores.
     """
-    command = [sys.executable, "-m", "estimator_bridge.cli", "run"]
+    command = ["-m", "estimator_bridge.cli", "run"]
     if on_cores:
         command += ["--cores", str(CORES)]
     found = os.environ.get("PYTHONPATH")
@@ -58,14 +58,8 @@ def run_program(*words: object, on_cores: bool = False) -> Finished:
         **{name: value for name, value in os.environ.items() if name != "TF_USE_LEGACY_KERAS"},
         "PYTHONPATH": os.pathsep.join([str(ROOT), *([found] if found else [])]),
     }
-    done = subprocess.run(
-        [*command, *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=SCRIPTS,
-        env=environment,
-        timeout=PATIENCE,
+    done = run_python(
+        [*command, *words], folder=SCRIPTS, environment=environment, patience=PATIENCE
     )
     assert done.returncode == 0, f"{done.args}\n{done.stdout}\n{done.stderr[-6000:]}"
     return Finished(done.stdout, done.stderr)
