@@ -14,26 +14,26 @@ PYTHON37 ?= python3.7
 # Two processes at least, since each has to load TensorFlow; a file's tests stay in one of them.
 PYTEST := $(RUN) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help train test test-all test-fast tests-of seconds lint docs release matrix bench parity differential clean
+.PHONY: help train test test-all test-contrib test-fast tests-of seconds lint docs release matrix bench parity differential clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
 help:
-	@echo 'make train   train the digit classifier, on a TPU or on 8 emulated cores'
-	@echo 'make test    linters, type checker and the tests of the core, in ten minutes'
-	@echo 'make test-all  all tests: also tf.contrib, models, recorded values, faults, compilers'
-	@echo 'make test-fast  the quick tests of every package, in two minutes'
-	@echo 'make tests-of FILE=estimator_bridge/data/rows.py  names the tests that cover a file'
-	@echo 'make lint    linters and type checker alone'
-	@echo 'make docs    build the documentation site into site/'
-	@echo 'make release build and check the sdist and the wheel'
-	@echo 'make matrix  test each TensorFlow with its lowest and its highest Python'
-	@echo 'make bench   measure everything beside TensorFlow 2.15 and 1.15, Keras, JAX and loops by hand'
-	@echo 'make parity  compare programs number by number with TensorFlow 2.15'
+	@echo 'make train         train the digit classifier, on a TPU or on 8 emulated cores'
+	@echo 'make test          linters, type checker and the tests of the core, in ten minutes'
+	@echo 'make test-all      all tests: also tf.contrib, models, recorded values, faults, compilers'
+	@echo 'make test-contrib  the tests of tf.contrib, which test-all leaves out if nothing changed'
+	@echo 'make test-fast     the quick tests of every package, in two minutes'
+	@echo 'make tests-of      names the tests that cover a file: FILE=estimator_bridge/data/rows.py'
+	@echo 'make lint          linters and type checker alone'
+	@echo 'make docs          build the documentation site into site/'
+	@echo 'make release       build and check the sdist and the wheel'
+	@echo 'make matrix        test each TensorFlow with its lowest and its highest Python'
+	@echo 'make bench         measure everything beside TensorFlow 2.15 and 1.15, Keras, JAX and loops by hand'
+	@echo 'make parity        compare programs number by number with TensorFlow 2.15'
 	@echo 'make differential  compare hundreds of small behaviors with TensorFlow 2.15'
-	@echo 'make clean   remove the virtual environment, caches and build folders'
+	@echo 'make clean         remove the virtual environment, caches and build folders'
 	@echo 'PYTHON=python3.12 picks the Python of a new $(VENV)'
-
 train: $(VENV)/with-models
 	@echo '== Training'
 	@$(RUN) train.py --use_tpu
@@ -43,8 +43,16 @@ test: lint
 	@$(PYTEST) -q @tests/selections/core.txt
 
 test-all: lint
-	@echo '== All tests'
-	@$(PYTEST)
+	@if $(RUN) -m tooling.contrib_state; then \
+	  echo '== All tests, without those of tf.contrib: they passed on the same files'; \
+	  $(PYTEST) --ignore=tests/contrib; \
+	else echo '== All tests'; $(PYTEST); fi
+
+# Records that they passed, for `make test-all`.
+test-contrib: $(VENV)/with-tests
+	@echo '== Tests of tf.contrib'
+	@$(PYTEST) -q tests/contrib
+	@$(RUN) -m tooling.contrib_state --passed
 
 test-fast: $(VENV)/with-tests
 	@$(PYTEST) -q @tests/selections/fast.txt
