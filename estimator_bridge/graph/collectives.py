@@ -90,14 +90,14 @@ def _spread(
             output = _SPREAD[node.op](value, number, partners, node.attr)
         tf.identity(output, name="output")
     names = {"value": node.input[0], "number": replica_id, "output": node.name}
-    made = []
+    parts = []
     for part in graph.as_graph_def().node:
         if part.op != "Placeholder":
             part.name = names.get(part.name, f"{node.name}/{part.name}")
             part.input[:] = [_renamed(ref, node.name, names) for ref in part.input]
-            made.append(part)
-    made[-1].input.extend(ref for ref in node.input if ref.startswith("^"))
-    return made
+            parts.append(part)
+    parts[-1].input.extend(ref for ref in node.input if ref.startswith("^"))
+    return parts
 
 
 def _renamed(ref: str, prefix: str, names: dict[str, str]) -> str:
@@ -113,9 +113,12 @@ def _permute(
     del attributes
     nothing = tf.zeros_like(value)
     rows = [tf.where(tf.equal(number, source), value, nothing) for source, _ in pairs]
-    sent = tf.unstack(_sum(tf.stack(rows)), num=len(pairs))
+    received_rows = tf.unstack(_sum(tf.stack(rows)), num=len(pairs))
     return tf.add_n(
-        [tf.where(tf.equal(number, target), row, nothing) for (_, target), row in zip(pairs, sent)]
+        [
+            tf.where(tf.equal(number, target), row, nothing)
+            for (_, target), row in zip(pairs, received_rows)
+        ]
     )
 
 

@@ -58,31 +58,31 @@ class HostFunction:
         added: Iterable[tf.compat.v1.NodeDef],
     ):
         owners = resources.owners
-        given = {f"{name}:0" for name in owners} | set(feed_names)
+        input_refs = {f"{name}:0" for name in owners} | set(feed_names)
         snapshot = replica_locals(graph).for_session(Snapshot.of(graph)).with_nodes(added)
-        lifted = Lifted(snapshot, refs, given, owners)
+        lifted = Lifted(snapshot, refs, input_refs, owners)
         if not resources.inputs.keeps_positions and has_rows(snapshot, lifted.names):
             snapshot = with_rows_gathered(snapshot, graph)
-            lifted = Lifted(snapshot, refs, given, owners)
+            lifted = Lifted(snapshot, refs, input_refs, owners)
         _check_fed(snapshot, lifted, refs)
         resources.inputs.check_not_read_elsewhere(lifted.names)
         datasets = _initialized_iterators(snapshot, lifted)
-        wanted = [*refs, *datasets.values()]
+        all_refs = [*refs, *datasets.values()]
         if datasets:
-            lifted = Lifted(snapshot, wanted, given, owners)
+            lifted = Lifted(snapshot, all_refs, input_refs, owners)
         self._lifted = lifted
         self._graph = graph  # py_function's callables live as long as their graph
-        resources.prepare(lifted.given)
+        resources.prepare(lifted.input_refs)
         self._resources = resources
-        written = [n for n in lifted.writes if n in resources.variables]
+        assigned_variables = [n for n in lifted.writes if n in resources.variables]
         self._effects = effects = _Effects(
             datasets,
-            used={ref[: -len(":0")] for ref in lifted.given},
+            used={ref[: -len(":0")] for ref in lifted.input_refs},
             restored=_written_in_any_shape(graph, snapshot, lifted) & resources.variables.keys(),
-            stale=written,
+            stale=assigned_variables,
         )
         self.random_names = lifted.random_names
-        keep = [i for i, ref in enumerate(wanted) if not ref.startswith("^")]
+        keep = [i for i, ref in enumerate(all_refs) if not ref.startswith("^")]
         self._function: Any = None
         # Whether a call only calls the function, and whether a call has succeeded.
         self._is_plain = self._was_called = False
@@ -90,7 +90,7 @@ class HostFunction:
             return  # many init ops initialize nothing
 
         def function(rng_step: tf.Tensor, *fed: tf.Tensor) -> list[tf.Tensor]:
-            values = {**resources.handles(lifted.given), **dict(zip(feed_names, fed))}
+            values = {**resources.handles(lifted.input_refs), **dict(zip(feed_names, fed))}
             results = lifted(values, self._join_alone, rng_step=rng_step)
             operations = [r for r in results if isinstance(r, tf.Operation)]
             with tf.control_dependencies(operations):
@@ -103,13 +103,13 @@ class HostFunction:
             self._function = flat_call(compiled.get_concrete_function(*signature))
             self._first_draw = tf.constant(0, tf.int64)
         combined = resources.wholes.among(effects.used)
-        has_copies = resources.wholes.replicas > 1 and bool(written)
+        has_copies = resources.wholes.replicas > 1 and bool(assigned_variables)
         self._is_plain = not (datasets or effects.restored or has_copies or combined)
 
     @property
-    def given(self) -> Collection[str]:
+    def input_refs(self) -> Collection[str]:
         """The references whose values it takes or holds."""
-        return self._lifted.given
+        return self._lifted.input_refs
 
     def __call__(self, feeds: Mapping[str, Any], rng_step: int) -> list[tf.Tensor]:
         """Returns the eager tensors of the references that are not operations.

@@ -49,10 +49,10 @@ class InputSources:
         Raises:
           NotImplementedError: they do.
         """
-        again = sorted(self.iterators_read.intersection(iterators))
-        if again:
+        conflicts = sorted(self.iterators_read.intersection(iterators))
+        if conflicts:
             raise NotImplementedError(
-                f"The iterator {again[0]!r} was initialized again while the model reads its "
+                f"The iterator {conflicts[0]!r} was initialized again while the model reads its "
                 "dataset, which has no effect. To switch datasets, make the iterator with "
                 "tf.compat.v1.data.Iterator.from_structure(types, shapes) and one "
                 "iterator.make_initializer(dataset) for each dataset."

@@ -51,7 +51,7 @@ class Plan:
     Attributes:
       stages: the stages, at least one.
       inputs: by node, its inputs and control inputs ('a:0', '^a').
-      given: the offered tensor references that are used.
+      input_refs: the offered tensor references that are used.
       writes: the resource nodes that some node of the plan may write.
       reads_first: the resource nodes whose value is used before the plan sets it.
       has_v1_control_flow: whether the nodes include Switch, Merge, Enter, ...
@@ -59,28 +59,28 @@ class Plan:
 
     stages: list[Stage]
     inputs: dict[str, list[str]]
-    given: set[str]
+    input_refs: set[str]
     writes: set[str]
     reads_first: set[str]
     has_v1_control_flow: bool
 
 
 def make_plan(
-    snapshot: Snapshot, fetches: Iterable[str], given: Iterable[str], resources: set[str]
+    snapshot: Snapshot, fetches: Iterable[str], input_refs: Iterable[str], resources: set[str]
 ) -> Plan:
     """Prunes the graph to the fetches, and orders and stages the nodes.
 
     Args:
       snapshot: the traced graph.
       fetches: tensor references ('a:0') and operations ('^a').
-      given: tensor references whose values come from outside: placeholders, feeds, handles.
+      input_refs: tensor references whose values come from outside: placeholders, feeds, handles.
       resources: names of the nodes that own a resource (variables, tables).
 
     Raises:
       NotImplementedError: a CrossReplicaSum is where stages cannot be cut: in a branch or
         loop, or in a graph with v1 control flow.
     """
-    inputs, used = needed_nodes(snapshot, fetches, set(given), resources)
+    inputs, used_refs = needed_nodes(snapshot, fetches, set(input_refs), resources)
     order = in_order(snapshot, inputs)
     touched = touched_resources(snapshot, order, inputs, resources)
     v1_control_flow = any(snapshot.nodes[name].op in V1_CONTROL_FLOW for name in order)
@@ -102,7 +102,7 @@ def make_plan(
         for resource in touched.get(name, ())
     }
     reads_first = set() if v1_control_flow else _reads_first(snapshot, order, touched)
-    return Plan(stages, inputs, used, writes, reads_first, v1_control_flow)
+    return Plan(stages, inputs, used_refs, writes, reads_first, v1_control_flow)
 
 
 def touched_resources(
@@ -193,9 +193,9 @@ def _check_sums(snapshot: Snapshot, order: list[str], v1_control_flow: bool) -> 
         )
     hiding = functions_where(snapshot.library, lambda node: node.op == _SUM)
     for name in order:
-        for called in called_functions(snapshot.nodes[name]) & hiding:
+        for function_name in called_functions(snapshot.nodes[name]) & hiding:
             raise NotImplementedError(
-                f"A cross-replica sum is inside the function {called!r} that operation "
+                f"A cross-replica sum is inside the function {function_name!r} that operation "
                 f"{name!r} ({snapshot.nodes[name].op}) calls: a branch or a loop, which replicas "
                 "may run a different number of times. Compute the sum (CrossShardOptimizer's "
                 "apply_gradients, cross_replica_sum) outside it and use the result inside."

@@ -16,11 +16,11 @@ _PLACES = DEQUEUES | {"Placeholder", "PlaceholderV2", "IteratorGetNext"}
 
 
 def needed_nodes(
-    snapshot: Snapshot, fetches: Iterable[str], given: set[str], resources: set[str]
+    snapshot: Snapshot, fetches: Iterable[str], input_refs: set[str], resources: set[str]
 ) -> tuple[dict[str, list[str]], set[str]]:
     """Returns the nodes to compute, each with its inputs, and the given references they use."""
     effects = Effects.of(snapshot)
-    batch = {r for r in given if not r.startswith("^") and node_name(r) not in resources}
+    batch = {r for r in input_refs if not r.startswith("^") and node_name(r) not in resources}
     felt, given_nodes = effects.felt_beyond(batch), set(map(node_name, batch))
 
     def waits_for_nothing(ref: str) -> bool:
@@ -33,12 +33,12 @@ def needed_nodes(
         return name not in felt or is_there
 
     needed: dict[str, list[str]] = {}
-    used: set[str] = set()
+    used_refs: set[str] = set()
     waiting = [tensor_ref(f) for f in fetches]
     while waiting:
         ref = waiting.pop()
-        if ref in given:
-            used.add(ref)
+        if ref in input_refs:
+            used_refs.add(ref)
             continue
         name = node_name(ref)
         if name not in needed:
@@ -47,7 +47,7 @@ def needed_nodes(
             refs = map(tensor_ref, snapshot.nodes[name].input)
             needed[name] = [ref for ref in refs if not waits_for_nothing(ref)]
             waiting += needed[name]
-    return needed, used
+    return needed, used_refs
 
 
 def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
@@ -58,7 +58,7 @@ def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
     """
     position = {name: i for i, name in enumerate(snapshot.nodes) if name in inputs}
     order: list[str] = []
-    done: set[str] = set()
+    placed: set[str] = set()
     for first in position:
         waiting = [first]
         while waiting:
@@ -67,14 +67,14 @@ def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
                 source
                 for source in map(node_name, inputs[name])
                 if source in inputs
-                and source not in done
+                and source not in placed
                 and snapshot.nodes[source].op not in _BACK_EDGES
             }
-            if missing and name not in done:
+            if missing and name not in placed:
                 waiting += sorted(missing, key=position.__getitem__, reverse=True)
                 continue
             waiting.pop()
-            if name not in done:
-                done.add(name)
+            if name not in placed:
+                placed.add(name)
                 order.append(name)
     return order

@@ -49,7 +49,7 @@ class LiftedSession(SessionInterface):
       input: the input of the program's steps, from which a run draws if its fetches need the batch;
         None if there is no input.
       random: the positions of random operations, which continue after the loop's steps.
-      known: values by tensor reference, returned as they are until something is computed.
+      host_values: values by tensor reference, returned as they are until something is computed.
     """
 
     input: SessionInput | None = None
@@ -67,7 +67,7 @@ class LiftedSession(SessionInterface):
         self._drawn: dict[_Key, frozenset[int]] = {}  # the parts of the input that fetches draw
         self.random = RandomPositions()
         self._contexts: list[tuple[Any, Any]] = []
-        self.known: Mapping[str, Any] = {}
+        self.host_values: Mapping[str, Any] = {}
         self._lock = threading.Lock()  # queue runners call from their own threads
         self.queues = QueueThreads()
 
@@ -106,10 +106,10 @@ class LiftedSession(SessionInterface):
           RuntimeError: the session is closed.
         """
         self._check_open()
-        if self.known and isinstance(fetches, tf.Tensor) and fetches.graph is self._graph:
-            known = self.known.get(fetches.name)  # the global step, which every hook fetches
-            if known is not None and not feed_dict:
-                return known
+        if self.host_values and isinstance(fetches, tf.Tensor) and fetches.graph is self._graph:
+            value = self.host_values.get(fetches.name)  # the global step, which every hook fetches
+            if value is not None and not feed_dict:
+                return value
         is_traced = asks_for_trace(options) and run_metadata is not None
         with traced(run_metadata) if is_traced else contextlib.nullcontext():
             return self._computed(Fetches(self._graph, fetches), feed_dict or {})
@@ -197,7 +197,7 @@ class LiftedSession(SessionInterface):
     @property
     def given_to_functions(self) -> set[str]:
         """The references whose values the compiled functions take or hold."""
-        return {ref for function in self._functions.values() for ref in function.given}
+        return {ref for function in self._functions.values() for ref in function.input_refs}
 
     def as_default(self) -> contextlib.AbstractContextManager[Any]:
         """Returns a context in which this session and its graph are the defaults."""
@@ -259,7 +259,7 @@ class LiftedSession(SessionInterface):
 
     def _computed(self, parsed: Fetches, feed_dict: Mapping[Any, Any]) -> Any:
         self._check_open()
-        self.known = {}  # the computation may change these values
+        self.host_values = {}  # the computation may change these values
         tensors = iter(self.evaluate(parsed.refs, self.feeds(feed_dict)))
         values = [None if r.startswith("^") else _to_numpy(next(tensors)) for r in parsed.refs]
         return parsed.build(values)

@@ -173,20 +173,20 @@ class GlobalSteps:
     """
 
     def __init__(self) -> None:
-        self._made: tuple[tf.compat.v1.GraphDef, Any, bool] | None = None
+        self._template: tuple[tf.compat.v1.GraphDef, Any, bool] | None = None
         self._kind: Any = None
 
     def create(self, graph: tf.Graph) -> None:
         """Adds a global step to an empty graph, which is the default and is being traced."""
-        if self._made is None:
+        if self._template is None:
             step = tf.compat.v1.train.create_global_step(graph)
             is_reference = step.op.name in reference_variables(graph)
-            self._made, self._kind = (
+            self._template, self._kind = (
                 (graph.as_graph_def(), step.to_proto(), is_reference),
                 type(step),
             )
             return
-        definition, proto, is_reference = self._made
+        definition, proto, is_reference = self._template
         tf.graph_util.import_graph_def(definition, name="")
         step = self._kind.from_proto(proto)
         for key in (tf.compat.v1.GraphKeys.GLOBAL_VARIABLES, tf.compat.v1.GraphKeys.GLOBAL_STEP):
