@@ -81,8 +81,8 @@ def keras_metric(measure: Measure) -> Any:
         if threshold is None:
             return metrics.Accuracy(name=name)
         return metrics.BinaryAccuracy(name=name, threshold=threshold)
-    made = {"precision": metrics.Precision, "recall": metrics.Recall}[measure.kind]
-    return made(name=name, thresholds=threshold)
+    metric_class = {"precision": metrics.Precision, "recall": metrics.Recall}[measure.kind]
+    return metric_class(name=name, thresholds=threshold)
 
 
 def update_keras_metric(
@@ -116,8 +116,8 @@ def _baseline_class() -> type:
         __module__ = metrics.Mean.__module__
 
         def result(self) -> tf.Tensor:
-            more = tf.maximum(self.total, self.count - self.total)
-            return tf.math.divide_no_nan(more, self.count)
+            majority = tf.maximum(self.total, self.count - self.total)
+            return tf.math.divide_no_nan(majority, self.count)
 
     return AccuracyBaseline
 

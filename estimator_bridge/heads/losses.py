@@ -50,8 +50,8 @@ def call_loss_fn(
       ValueError: when executing eagerly, the losses have another shape.
     """
     with tf.name_scope("call_loss_fn"):
-        given = call_loss_fn_arguments(loss_fn, features, loss_reduction)
-        losses = tf.convert_to_tensor(loss_fn(labels=labels, logits=logits, **given))
+        arguments = call_loss_fn_arguments(loss_fn, features, loss_reduction)
+        losses = tf.convert_to_tensor(loss_fn(labels=labels, logits=logits, **arguments))
         return check_losses(losses, logits, dimension)
 
 
@@ -128,8 +128,8 @@ def _part_of_mean(loss: tf.Tensor, divisor: Callable[[], tf.Tensor | None]) -> t
         with several cores, so that otherwise the graph stays identical to the original's.
     """
     parts = number_of_parts()
-    own = divisor() if parts > 1 else None
-    if own is None:
+    own_divisor = divisor() if parts > 1 else None
+    if own_divisor is None:
         return loss
-    own = tf.cast(own, loss.dtype)
-    return loss * parts * tf.math.divide_no_nan(own, cross_replica_sum(own))
+    own_divisor = tf.cast(own_divisor, loss.dtype)
+    return loss * parts * tf.math.divide_no_nan(own_divisor, cross_replica_sum(own_divisor))

@@ -98,16 +98,16 @@ class MultiHead(Head):
 
     def metrics(self, regularization_losses: Sequence[tf.Tensor] | None = None) -> dict[str, Any]:
         """Makes a metric for the loss of each head; the heads' own are added by an update."""
-        found = {}
+        head_metrics = {}
         if regularization_losses:
-            found[self._regularization_key] = keras_metric(REGULARIZATION)
+            head_metrics[self._regularization_key] = keras_metric(REGULARIZATION)
         from tf_keras import metrics
 
         with tf.name_scope("merge_eval"):
             for head in self._heads:
                 key = f"{MetricKeys.LOSS}/{head.name}"
-                found[key] = metrics.Mean(name=key)
-        return found
+                head_metrics[key] = metrics.Mean(name=key)
+        return head_metrics
 
     def update_metrics(  # type: ignore[override]  # the original's heads take no mode here
         self,
@@ -127,8 +127,8 @@ class MultiHead(Head):
             loss = head.loss(logits=its_logits, labels=its_labels, features=features)
             loss = whole_loss(loss, head.loss_reduction)
             eval_metrics[f"{MetricKeys.LOSS}/{head.name}"].update_state(loss)
-            own = head.update_metrics(head.metrics(), features, its_logits, its_labels)
-            eval_metrics.update(own or {})
+            own_metrics = head.update_metrics(head.metrics(), features, its_logits, its_labels)
+            eval_metrics.update(own_metrics or {})
         return eval_metrics
 
     def create_estimator_spec(

@@ -206,8 +206,10 @@ class V1Head(AnyV1Head):
         """Returns a sum's mean, for a summary; None if the loss is a mean itself."""
         if self._loss_reduction != _Reduction.SUM:
             return None
-        ones = tf.ones_like(batch.losses)
-        return loss / tf.reduce_sum(ones if batch.weights is None else ones * batch.weights)
+        unit_weights = tf.ones_like(batch.losses)
+        return loss / tf.reduce_sum(
+            unit_weights if batch.weights is None else unit_weights * batch.weights
+        )
 
     def _eval_metrics(
         self, batch: Batch, regularization: tf.Tensor | None

@@ -62,16 +62,16 @@ class V1MultiHead(AnyV1Head):
         check_labels_by_head(labels, self.heads)
         dealt = logits_by_head(logits, self.heads)
         names = [head.name for head in self.heads]
-        found = [
+        loss_specs = [
             head.create_loss(features, mode, dealt[head.name], labels[head.name])
             for head in self.heads
         ]
-        factors = self._head_weights or (1.0,) * len(found)
+        factors = self._head_weights or (1.0,) * len(loss_specs)
         return LossSpec(
-            merged_losses([spec.training_loss for spec in found], self._head_weights),
-            {n: s.unreduced_loss * f for n, s, f in zip(names, found, factors)},
-            {n: s.weights * f for n, s, f in zip(names, found, factors)},
-            {n: s.processed_labels for n, s in zip(names, found)},
+            merged_losses([spec.training_loss for spec in loss_specs], self._head_weights),
+            {n: s.unreduced_loss * f for n, s, f in zip(names, loss_specs, factors)},
+            {n: s.weights * f for n, s, f in zip(names, loss_specs, factors)},
+            {n: s.processed_labels for n, s in zip(names, loss_specs)},
         )
 
     def create_estimator_spec(
@@ -124,11 +124,11 @@ class V1MultiHead(AnyV1Head):
 
 def _metrics(heads: Sequence[AnyV1Head], specs: Sequence[EstimatorSpec]) -> dict[str, Any]:
     """Returns the heads' metrics, and the mean of each head's loss."""
-    found = {}
+    metrics = {}
     with tf.name_scope("merge_eval"):
         for head, spec in zip(heads, specs):
             key = f"{MetricKeys.LOSS}/{head.name}"
             loss = whole_loss(spec.loss, getattr(head, "loss_reduction", None))
-            found[key] = tf.compat.v1.metrics.mean(loss, name=key)
-            found.update(spec.eval_metric_ops)
-    return found
+            metrics[key] = tf.compat.v1.metrics.mean(loss, name=key)
+            metrics.update(spec.eval_metric_ops)
+    return metrics

@@ -115,15 +115,15 @@ class Model:
           ValueError: the model lacks a part that the mode needs.
           TypeError: a part returned something of the wrong type.
         """
-        built = self._build(features, labels, mode, params, config, for_tpu=False)
+        content = self._build(features, labels, mode, params, config, for_tpu=False)
         metrics = None
         if self._metrics and mode == ModeKeys.EVAL:
-            metrics = self._metrics(built.values)
+            metrics = self._metrics(content.values)
         return EstimatorSpec(
             mode,
-            predictions=built.predictions,
-            loss=built.loss,
-            train_op=built.train_op,
+            predictions=content.predictions,
+            loss=content.loss,
+            train_op=content.train_op,
             eval_metric_ops=metrics,
         )
 
@@ -147,16 +147,16 @@ class Model:
             static.
           TypeError: a part returned something of the wrong type.
         """
-        built = self._build(features, labels, mode, params, config, for_tpu=True)
+        content = self._build(features, labels, mode, params, config, for_tpu=True)
         metrics = None
         if self._metrics and mode == ModeKeys.EVAL:
-            gathered = GatheredCall(self._metrics, built.values)
+            gathered = GatheredCall(self._metrics, content.values)
             metrics = (gathered, gathered.tensors)
         return TPUEstimatorSpec(
             mode,
-            predictions=built.predictions,
-            loss=built.loss,
-            train_op=built.train_op,
+            predictions=content.predictions,
+            loss=content.loss,
+            train_op=content.train_op,
             eval_metrics=metrics,
         )
 

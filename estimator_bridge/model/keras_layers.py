@@ -57,10 +57,10 @@ class KerasLayers:
     def _all(self) -> list[Any]:
         return list(self._layers.values())
 
-    def _usable(self, found: Iterator[Any]) -> list[Any]:
+    def _usable(self, items: Iterator[Any]) -> list[Any]:
         # A functional model is first built on its own placeholders, which nothing feeds.
         unfed = {p for p in _placeholders(self._graph) if p.name not in self._known}
-        distinct = {id(item): item for item in found}.values()
+        distinct = {id(item): item for item in items}.values()
         return [item for item in distinct if not (unfed and unfed & ancestors([item]))]
 
 
@@ -109,13 +109,13 @@ def _made_once(loss: Any) -> Any:
     """
     if not callable(loss):
         return loss
-    made: dict[tf.Graph, Any] = {}
+    tensors: dict[tf.Graph, Any] = {}
 
     def once() -> Any:
         graph = tf.compat.v1.get_default_graph()
-        if graph not in made:
-            made[graph] = loss()
-        return made[graph]
+        if graph not in tensors:
+            tensors[graph] = loss()
+        return tensors[graph]
 
     return once
 

@@ -39,11 +39,11 @@ class ReusedVariables:
         Raises:
           ValueError: a variable has no recorded counterpart.
         """
-        rest = iter(self._made)
+        remaining_variables = iter(self._made)
 
         def reuse(make: Callable[..., tf.Variable], **kwargs: Any) -> tf.Variable:
             del make
-            for variable in rest:
+            for variable in remaining_variables:
                 if _fits(variable, kwargs):
                     return variable
             raise ValueError(
