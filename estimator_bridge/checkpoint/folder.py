@@ -146,9 +146,9 @@ def checkpoints_in(model_dir: str) -> list[str]:
 def _numbered(model_dir: str) -> list[str]:
     """Lists the checkpoints in the folder, highest step first."""
     names = set(tf.io.gfile.listdir(model_dir))
-    found = filter(None, map(_NUMBERED.fullmatch, names))
+    matches = filter(None, map(_NUMBERED.fullmatch, names))
     ordered = sorted(
-        ((int(match[2] or match[4]), match[1] or match[3]) for match in found), reverse=True
+        ((int(match[2] or match[4]), match[1] or match[3]) for match in matches), reverse=True
     )
     return [os.path.join(model_dir, f"{start}-{step}") for step, start in ordered]
 

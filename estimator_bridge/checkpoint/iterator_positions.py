@@ -82,7 +82,7 @@ class Positions:
         path = self.path(step)
         try:
             with eager_mode():
-                taken = _taken(iterator)
+                state = _taken(iterator)
         except (tf.errors.FailedPreconditionError, tf.errors.UnimplementedError) as error:
             raise InputPositionError(
                 f"The position of the input cannot be saved: {_reason(error)}. "
@@ -95,7 +95,7 @@ class Positions:
                 for file in [path + ".index", *data_files(path)]:
                     set_aside(file, "is no position of an input, and one of its name was saved")
             with eager_mode(), staged(self._folder, os.path.basename(path)) as place:
-                tf.train.Checkpoint(iterator=taken).write(place)
+                tf.train.Checkpoint(iterator=state).write(place)
                 publish(place, path)
             self._saved.add(step)
 
@@ -225,8 +225,8 @@ class Positions:
     def steps(self) -> list[int]:
         """Returns the steps that have a position, in order."""
         pattern = re.compile(re.escape(self._name) + r"\.ckpt-(\d+)\.index")
-        found = map(pattern.fullmatch, tf.io.gfile.listdir(self._folder))
-        return sorted(int(match[1]) for match in found if match)
+        matches = map(pattern.fullmatch, tf.io.gfile.listdir(self._folder))
+        return sorted(int(match[1]) for match in matches if match)
 
     def tidy(self, step: int) -> None:
         """Deletes listed positions whose model checkpoint is gone, and lists the others.
