@@ -99,7 +99,7 @@ class Compiler:
         with tempfile.TemporaryDirectory(prefix="compile_for_") as folder:
             source, text = Path(folder, "step.hlo"), Path(folder, "compiled.txt")
             source.write_bytes(hlo)
-            found = self._ask(
+            answer = self._ask(
                 {
                     "hlo": str(source),
                     "text": str(text),
@@ -109,24 +109,24 @@ class Compiler:
                     "random_ops": list(random_ops),
                 }
             )
-            if "missing" in found:
-                raise self._unfit(found["missing"])
-            if "error" in found:
-                message = found["error"]
+            if "missing" in answer:
+                raise self._unfit(answer["missing"])
+            if "error" in answer:
+                message = answer["error"]
                 why = (
                     NotCompiledReason.MEMORY
                     if _OUT_OF_MEMORY.search(message)
                     else NotCompiledReason.TPU
                 )
-                has_text = found.get("has_text")
+                has_text = answer.get("has_text")
                 raise CompileError(why, message, text.read_text("utf-8") if has_text else None)
             return Compiled(
-                found["device"],
-                found["seconds"],
-                found["costs"],
-                found["memory"],
+                answer["device"],
+                answer["seconds"],
+                answer["costs"],
+                answer["memory"],
                 text.read_text(encoding="utf-8"),
-                found["peak_bytes"],
+                answer["peak_bytes"],
             )
 
     def close(self) -> None:
@@ -246,11 +246,13 @@ class Compiler:
                 code = process.wait(_END_SECS)
             if code is None:
                 _end(process)
-        told = _telling_lines(self._log)
+        log_lines = _telling_lines(self._log)
         self._process = None
         self._forget()
         how = f"signal {-code}" if code is not None and code < 0 else f"status {code}"
-        return CompileError(NotCompiledReason.CRASH, f"The TPU's compiler died ({how}): {told}")
+        return CompileError(
+            NotCompiledReason.CRASH, f"The TPU's compiler died ({how}): {log_lines}"
+        )
 
     def _kill(self) -> None:
         if self._process:

@@ -30,15 +30,15 @@ def hbm_bytes_moved(module: Module) -> int:
     An operation reads its operands once and writes its results once. Of an operand that it only
     slices or gathers from, it reads what it takes; an update in place moves the update.
     """
-    found = {one.name: one for body in module.computations.values() for one in body}
+    instructions = {one.name: one for body in module.computations.values() for one in body}
     total = 0
     for instruction, times in module.executed():
-        total += times * sum(_moved(instruction, found, module))
+        total += times * sum(_moved(instruction, instructions, module))
     return total
 
 
 def _moved(
-    instruction: Instruction, found: dict[str, Instruction], module: Module
+    instruction: Instruction, instructions: dict[str, Instruction], module: Module
 ) -> Iterator[int]:
     opcode = instruction.opcode
     if opcode in _MOVES_NOTHING or opcode.endswith(("-done", "-update")):
@@ -51,7 +51,7 @@ def _moved(
         if shape.space == _HBM:
             yield min(shape.bytes, written) if written is not None else shape.bytes
     for index, name in enumerate(instruction.operands):
-        operand = found.get(name)
+        operand = instructions.get(name)
         if operand is None:
             continue
         in_hbm = sum(shape.bytes for shape in operand.shapes if shape.space == _HBM)

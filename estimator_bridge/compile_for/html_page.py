@@ -45,8 +45,8 @@ def page_of(report: Report) -> str:
 
 
 def _versions(report: Report) -> str:
-    found = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
-    return f"Compiled by {found}." if found else ""
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
+    return f"Compiled by {versions}." if versions else ""
 
 
 def _head(report: Report) -> str:
@@ -83,10 +83,10 @@ def _head(report: Report) -> str:
 
 
 def _refusal(step: Refusal) -> str:
-    told = f"<pre>{escape(step.message)}</pre>"
+    body = f"<pre>{escape(step.message)}</pre>"
     if step.memory:
         memory = step.memory
-        told = (
+        body = (
             f"<p>Out of memory by at least {as_bytes(memory.missing)}.</p>"
             + _lengths(
                 [
@@ -98,7 +98,7 @@ def _refusal(step: Refusal) -> str:
         )
     return (
         f'<section id="{_anchor(step.name)}"><h2>{escape(_capital(step.name))}</h2>'
-        f'<p class="bad">Not compiled: {escape(step.why)}.</p>{told}</section>'
+        f'<p class="bad">Not compiled: {escape(step.why)}.</p>{body}</section>'
     )
 
 
@@ -180,47 +180,49 @@ def _roofline(step: StepReport) -> str:
     parts = [("compute", "one", line.compute), ("memory", "three", line.memory)]
     if sums.count:
         parts.append(("all-reduce", "two", line.all_reduce))
-    told = f"{as_seconds(line.seconds)} at least, bound by {line.bound}."
+    text = f"{as_seconds(line.seconds)} at least, bound by {line.bound}."
     if sums.count:
-        told = (
+        text = (
             f"{as_seconds(line.seconds)} at least if the all-reduces overlap with the rest, "
             f"{as_seconds(line.seconds_in_turn)} if the rest waits for them; bound by "
             f"{line.bound}. {counted(sums.asked, 'sum')} of the program became "
             f"{counted(sums.count, 'all-reduce')} of {as_bytes(sums.bytes)}."
         )
     if line.compiler is not None:
-        told += (
+        text += (
             " The compiler's own estimate, without all-reduces and with on-chip memory as slow as "
             f"HBM: {as_seconds(line.compiler)}."
         )
-    return f"<p>{escape(told)}</p>" + _lengths(
+    return f"<p>{escape(text)}</p>" + _lengths(
         [(name, color, seconds, as_seconds(seconds)) for name, color, seconds in parts]
     )
 
 
 def _lengths(rows: Sequence[tuple[str, str, float, str]]) -> str:
     """Renders bars to compare; each row is a name, a color, a length and a label."""
-    most = max(length for _, _, length, _ in rows) or 1.0
+    longest = max(length for _, _, length, _ in rows) or 1.0
     cells = "".join(
-        f"<span>{escape(name)}</span>{bar([(color, length / most)])}"
-        f'<span class="soft">{escape(told)}</span>'
-        for name, color, length, told in rows
+        f"<span>{escape(name)}</span>{bar([(color, length / longest)])}"
+        f'<span class="soft">{escape(label)}</span>'
+        for name, color, length, label in rows
     )
     return f'<div class="times">{cells}</div>'
 
 
 def _findings(step: StepReport) -> str:
     parts = []
-    for what, found in (
+    for description, findings in (
         ("with float64, which a TPU emulates slowly", step.float64),
         (
             "without a static shape: the TPU's compiler pads it; --check-tpu would refuse it",
             step.dynamic,
         ),
     ):
-        if found:
-            parts.append(f'<p class="warn">{counted(len(found), "operation")} {what}.</p>')
-            parts.append(table(["operation", "what to do"], map(_finding, found)))
+        if findings:
+            parts.append(
+                f'<p class="warn">{counted(len(findings), "operation")} {description}.</p>'
+            )
+            parts.append(table(["operation", "what to do"], map(_finding, findings)))
     if step.host_transfers:
         count = counted(step.host_transfers, "transfer")
         parts.append(f'<p class="warn">{count} from or to the host per step.</p>')
@@ -229,8 +231,8 @@ def _findings(step: StepReport) -> str:
     return "<h3>Findings</h3>" + "".join(parts)
 
 
-def _finding(found: Finding) -> list[str]:
-    return [_place(found.op, found.line), escape(found.about)]
+def _finding(finding: Finding) -> list[str]:
+    return [_place(finding.op, finding.line), escape(finding.about)]
 
 
 def _costs(step: StepReport) -> str:
@@ -285,14 +287,14 @@ def _padding(step: StepReport) -> str:
 
 
 def _place(op: str, line: str | None) -> str:
-    shown = f"<code>{escape(op)}</code>"
+    label = f"<code>{escape(op)}</code>"
     if line is None:
-        return shown
-    found = _LINE.match(line)
-    if not found:
-        return f'{shown}<span class="place">{escape(line)}</span>'
-    place, code = escape(found["place"]), escape(found["code"])
-    return f'{shown}<span class="place">{place}<br><code>{code}</code></span>'
+        return label
+    match = _LINE.match(line)
+    if not match:
+        return f'{label}<span class="place">{escape(line)}</span>'
+    place, code = escape(match["place"]), escape(match["code"])
+    return f'{label}<span class="place">{place}<br><code>{code}</code></span>'
 
 
 def _anchor(name: str) -> str:
