@@ -52,15 +52,15 @@ def numpy_batches(
 def _batches(dataset_fn: Any, again: bool) -> Iterator[Any]:
     if isinstance(dataset_fn, tf.data.Dataset):
         graph = tf.data.experimental.to_variant(dataset_fn).graph
-        given = GraphInput(graph, dataset_fn)
+        graph_input = GraphInput(graph, dataset_fn)
     else:
         graph = tf.Graph()
         with graph.as_default():
-            given = call_input_fn(dataset_fn, graph)
+            graph_input = call_input_fn(dataset_fn, graph)
     session = LiftedSession(graph, default_strategy())
     with graph.as_default():
         session.run(tf.compat.v1.tables_initializer())
-    dataset = given.dataset(session)
+    dataset = graph_input.dataset(session)
     while True:
         watch_ends()
         with eager_mode():

@@ -136,9 +136,11 @@ class ReplicaProgram:
             copy = original.copy(inputs)
             outputs = [tf.identity(output) for output in copy.outputs]
             return self._note(copy), outputs, list(copy.weights)
-        given = sum(has_weights)
-        targets, weights = rest[: len(rest) - given], iter(rest[len(rest) - given :])
-        per_output = [next(weights) if has else None for has in has_weights] if given else None
+        weight_count = sum(has_weights)
+        targets, weights = rest[: len(rest) - weight_count], iter(rest[len(rest) - weight_count :])
+        per_output = (
+            [next(weights) if has else None for has in has_weights] if weight_count else None
+        )
         copy = original.build(inputs, targets, per_output, self._averaging)
         operations = self._note(copy)
         if self._mode == ModeKeys.TRAIN:

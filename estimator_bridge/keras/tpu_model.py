@@ -47,11 +47,11 @@ class KerasTPUModel(tf_keras.Model):
     def __init__(self, cpu_model: Any, strategy: tf.distribute.Strategy):
         super().__init__(inputs=cpu_model.inputs, outputs=cpu_model.outputs, name=cpu_model.name)
         # Hidden in a closure, so that Keras does not count the layers twice.
-        self._held = functools.partial(lambda *held: held, cpu_model, strategy)
+        self._held = functools.partial(lambda *parts: parts, cpu_model, strategy)
         self._cores: Cores | None = None
         if cpu_model.optimizer:
-            given = compile_arguments(cpu_model)
-            self.compile(cpu_model.optimizer, **given)
+            arguments = compile_arguments(cpu_model)
+            self.compile(cpu_model.optimizer, **arguments)
 
     @property
     def cpu_model(self) -> Any:
@@ -205,10 +205,10 @@ class KerasTPUModel(tf_keras.Model):
 
     def _hypers(self) -> dict[str, Any]:
         """Returns the optimizer's numbers; callbacks may have set those that are variables."""
-        found = {k: v for k, v in hypers(self.optimizer).items() if not callable(v)}
-        variables = {k: v for k, v in found.items() if isinstance(v, tf.Variable)}
-        found.update(zip(variables, tf_keras.backend.batch_get_value(list(variables.values()))))
-        return {name: value for name, value in found.items() if not tf.is_tensor(value)}
+        settings = {k: v for k, v in hypers(self.optimizer).items() if not callable(v)}
+        variables = {k: v for k, v in settings.items() if isinstance(v, tf.Variable)}
+        settings.update(zip(variables, tf_keras.backend.batch_get_value(list(variables.values()))))
+        return {name: value for name, value in settings.items() if not tf.is_tensor(value)}
 
 
 def tpu_model(model: Any, strategy: Any = None) -> KerasTPUModel:
