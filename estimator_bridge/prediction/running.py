@@ -189,8 +189,8 @@ def _computed(
     except tf.errors.InvalidArgumentError as error:
         if len(batch) == 1:
             row = batch[0][0]
-            told = error.message.strip().splitlines()[0]
-            reason = f"the model cannot compute it: {told}"
+            message = error.message.strip().splitlines()[0]
+            reason = f"the model cannot compute it: {message}"
             _refuse(BadRow(row.path, row.place, reason), settings, counts, progress)
             return
         for one in batch:
