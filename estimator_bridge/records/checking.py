@@ -82,15 +82,15 @@ def check(
       DataError: there are no records, or a folder is mixed. Damaged files are findings.
     """
     with eager_mode():
-        found, missing = _found(paths)
-        features = found.features or features_of(found.paths)
-        findings = [*missing, *_label_findings(found, features, labels)]
-        with_images = image_features(found.paths, features) if images else ()
+        files, missing = _found(paths)
+        features = files.features or features_of(files.paths)
+        findings = [*missing, *_label_findings(files, features, labels)]
+        with_images = image_features(files.paths, features) if images else ()
         damaged: dict[str, tuple[int, ...]] = {}
         records = size = 0
-        for path in found.paths:
+        for path in files.paths:
             each(path)
-            whole, file_findings = _checked(path, found, features, labels)
+            whole, file_findings = _checked(path, files, features, labels)
             records, size = records + whole, size + int(tf.io.gfile.stat(path).length)
             findings += file_findings
             if with_images:
@@ -98,18 +98,18 @@ def check(
                 findings += _image_findings(path, bad, {one.offset for one in file_findings})
                 if bad:
                     damaged[path] = tuple(one.record for one in bad)
-        findings += _advice(found.paths, size, records)
+        findings += _advice(files.paths, size, records)
     decoded = records * len(with_images)
     return RecordReport(
-        records, size, len(found.paths), dict(features), tuple(findings), decoded, damaged
+        records, size, len(files.paths), dict(features), tuple(findings), decoded, damaged
     )
 
 
 def _image_findings(
-    path: str, bad: Sequence[Unreadable], told: set[int | None]
+    path: str, bad: Sequence[Unreadable], reported_offsets: set[int | None]
 ) -> Iterator[Finding]:
     """Yields the first damaged images of a file, but those of records that are reported already."""
-    bad = [one for one in bad if one.offset not in told]
+    bad = [one for one in bad if one.offset not in reported_offsets]
     for one in bad[:_SHOWN]:
         yield Finding(
             path,
@@ -146,11 +146,11 @@ def _found(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
 
 
 def _checked(
-    path: str, found: RecordFiles, features: dict[str, Feature], labels: Labels | None
+    path: str, files: RecordFiles, features: dict[str, Feature], labels: Labels | None
 ) -> tuple[int, list[Finding]]:
     whole, damage = damage_in(path)
     findings = []
-    shard = _shard_of(path, found.manifests.get(os.path.dirname(path)))
+    shard = _shard_of(path, files.manifests.get(os.path.dirname(path)))
     if damage is not None:
         lost = "" if shard is None else f" {shard.records - whole} records are lost."
         findings.append(
@@ -183,11 +183,11 @@ def _shard_of(path: str, manifest: Manifest | None):
 
 
 def _label_findings(
-    found: RecordFiles, features: dict[str, Feature], labels: Labels | None
+    files: RecordFiles, features: dict[str, Feature], labels: Labels | None
 ) -> Iterator[Finding]:
     if labels is not None and labels.feature not in features:
         yield Finding(
-            os.path.dirname(found.paths[0]) or ".",
+            os.path.dirname(files.paths[0]) or ".",
             f"no feature {labels.feature!r} to check labels of; records have "
             f"{', '.join(features)}.",
         )

@@ -33,9 +33,11 @@ def first_unreadable(
         with eager_mode():
             decode = images_of(image_features(paths, features_of(paths)))
             for path in paths:
-                told = _first_in(path, lambda record: (decode(record), read(record)), leave_out)
-                if told is not None:
-                    return told
+                explanation = _first_in(
+                    path, lambda record: (decode(record), read(record)), leave_out
+                )
+                if explanation is not None:
+                    return explanation
         return None
 
     return explain

@@ -215,24 +215,24 @@ def _kept_and_shuffled(dataset: tf.data.Dataset, reading: _Reading) -> tf.data.D
 
 
 def _parser(
-    files: RecordFiles, given: Mapping[str, Any] | None, label: str | None
+    files: RecordFiles, user_features: Mapping[str, Any] | None, label: str | None
 ) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:
     """Returns the function that parses one record or a batch of them."""
-    described: Mapping[str, Feature] | None = None if given else files.features
-    if not given and described is None:
+    described: Mapping[str, Feature] | None = None if user_features else files.features
+    if not user_features and described is None:
         raise DataError(
             f"{files.paths[0]}: the features of its records are not known: its folder was read "
             "without a manifest. Pass features={'name': tf.io.FixedLenFeature(...)}. "
             "`estimator-bridge data show` lists the features that records have."
         )
-    names = sorted(given or described or ())
+    names = sorted(user_features or described or ())
     if label is not None and label not in names:
         raise DataError(
             f"{files.paths[0]}: records have no feature {label!r} for label=, but "
             f"{', '.join(names)}."
         )
-    if given:
-        spec = dict(given)
+    if user_features:
+        spec = dict(user_features)
 
         def parse_given(records: tf.Tensor) -> dict[str, tf.Tensor]:
             if records.shape.rank == 1:
@@ -240,8 +240,8 @@ def _parser(
             return tf.io.parse_single_example(records, spec)
 
         return parse_given
-    known = dict(described or {})
-    return lambda records: parse(known, records)
+    features = dict(described or {})
+    return lambda records: parse(features, records)
 
 
 def _files_of(files: RecordFiles, part: int, parts: int) -> tuple[list[str], Part]:

@@ -86,17 +86,17 @@ def first_records(paths: Sequence[str], count: int = _SAMPLE) -> list[tf.train.E
     Raises:
       DataError: the first is not a `tf.train.Example`.
     """
-    found: list[tf.train.Example] = []
+    examples: list[tf.train.Example] = []
     for path in paths:
-        whole = whole_records(path, count - len(found))
+        whole = whole_records(path, count - len(examples))
         try:
             for record in tf.data.TFRecordDataset(path).take(whole):
-                found.append(_example(path, record.numpy()))
+                examples.append(_example(path, record.numpy()))
         except tf.errors.DataLossError:
             continue  # reported with its place by `damage_in`
-        if len(found) >= count:
+        if len(examples) >= count:
             break
-    return found
+    return examples
 
 
 def features_of(paths: Sequence[str]) -> dict[str, Feature]:
@@ -107,15 +107,18 @@ def features_of(paths: Sequence[str]) -> dict[str, Feature]:
     Raises:
       DataError: a record is not a `tf.train.Example`, or a feature has two types.
     """
-    seen: dict[str, set[tuple[str, int]]] = {}
+    occurrences_by_name: dict[str, set[tuple[str, int]]] = {}
     records = first_records(paths)
     for example in records:
         for name, feature in example.features.feature.items():
             kind = feature.WhichOneof("kind")
             if kind:
                 length = len(getattr(feature, kind).value)
-                seen.setdefault(name, set()).add((_LISTS[kind], length))
-    return {name: _feature(name, found, paths[0]) for name, found in sorted(seen.items())}
+                occurrences_by_name.setdefault(name, set()).add((_LISTS[kind], length))
+    return {
+        name: _feature(name, occurrences, paths[0])
+        for name, occurrences in sorted(occurrences_by_name.items())
+    }
 
 
 def misfits(
@@ -224,8 +227,8 @@ def _difference(record: bytes, features: Mapping[str, Feature]) -> str:
     return "its features cannot be parsed"
 
 
-def _feature(name: str, found: set[tuple[str, int]], path: str) -> Feature:
-    dtypes, lengths = {dtype for dtype, _ in found}, {length for _, length in found}
+def _feature(name: str, occurrences: set[tuple[str, int]], path: str) -> Feature:
+    dtypes, lengths = {dtype for dtype, _ in occurrences}, {length for _, length in occurrences}
     if len(dtypes) > 1:
         raise DataError(
             f"{path}: feature {name!r} has the types {', '.join(sorted(dtypes))} in different "

@@ -158,7 +158,7 @@ def _is_left_by_writers(folder: str, name: str) -> bool:
     return name.endswith(".part") or is_own_folder(os.path.join(folder, name.rstrip("/")))
 
 
-def _without_damaged(folder: str, found: Unfinished) -> Unfinished:
+def _without_damaged(folder: str, unfinished: Unfinished) -> Unfinished:
     """Returns the finished shards up to the first that is missing or damaged."""
 
     def is_whole(shard: Shard) -> bool:
@@ -166,7 +166,7 @@ def _without_damaged(folder: str, found: Unfinished) -> Unfinished:
         return tf.io.gfile.exists(path) and size_and_checksum(path) == (shard.bytes, shard.crc32)
 
     return dataclasses.replace(
-        found, shards=tuple(itertools.takewhile(is_whole, found.shards))
+        unfinished, shards=tuple(itertools.takewhile(is_whole, unfinished.shards))
     )  # fmt: skip
 
 
