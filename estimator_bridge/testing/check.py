@@ -194,7 +194,9 @@ class _Check:
 
 def _dynamic_lines(graph: tf.Graph | None) -> str:
     """Lists the sources of dynamic sizes, to add to an error about shapes."""
-    found = dynamic_operations(graph)[:_SHOWN]
-    if not found:
+    obstacles = dynamic_operations(graph)[:_SHOWN]
+    if not obstacles:
         return ""
-    return "\n  Shapes stop being static here:" + "".join(f"\n  {obstacle}" for obstacle in found)
+    return "\n  Shapes stop being static here:" + "".join(
+        f"\n  {obstacle}" for obstacle in obstacles
+    )

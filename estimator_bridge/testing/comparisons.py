@@ -77,10 +77,10 @@ class TrainedStep:
         first, loss = next(iter(report.losses.items()))
         apart = [] if math.isclose(self.loss, loss, rel_tol=tolerance) else ["the loss"]
         for name, value in weights.items():
-            wanted = report.weights[name]
+            expected = report.weights[name]
             allowed = tolerance + _ROUNDING * report.rounding[name]
-            if not np.allclose(value, wanted, rtol=tolerance, atol=allowed):
-                apart.append(f"{name} by {np.abs(value - wanted).max():.2g}")
+            if not np.allclose(value, expected, rtol=tolerance, atol=allowed):
+                apart.append(f"{name} by {np.abs(value - expected).max():.2g}")
         if apart:
             more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
             suspects = self.run.suspects(self.loop.names)[:_SHOWN]
@@ -144,14 +144,16 @@ def compare_results(
     """
     first, expected = next(iter(results.items()))
     for key, value in results[cores].items():
-        wanted = expected[key]
-        if np.shape(value) != np.shape(wanted) or not np.all(_close(value, wanted, tolerance)):
+        expected_value = expected[key]
+        if np.shape(value) != np.shape(expected_value) or not np.all(
+            _close(value, expected_value, tolerance)
+        ):
             raise ModelCheckError(
                 f"{what}: {key!r} differs from its value on {first} core(s), with the same weights "
-                f"and examples: {_short(value)} instead of {_short(wanted)}.\n  at {place}\n"
-                "  Metrics get the global batch in eval_metrics=(metric_fn, tensors). Predictions "
-                "have the batch as their first dimension: return one row per example, and let no "
-                "row depend on the other examples of its core."
+                f"and examples: {_short(value)} instead of {_short(expected_value)}.\n  at "
+                f"{place}\n  Metrics get the global batch in eval_metrics=(metric_fn, tensors). "
+                "Predictions have the batch as their first dimension: return one row per example, "
+                "and let no row depend on the other examples of its core."
             )
 
 
@@ -190,11 +192,11 @@ def check_tpu_graph(
             )
 
 
-def _close(value: Any, wanted: Any, tolerance: float) -> Any:
-    value, wanted = np.asarray(value), np.asarray(wanted)
+def _close(value: Any, expected: Any, tolerance: float) -> Any:
+    value, expected = np.asarray(value), np.asarray(expected)
     if value.dtype.kind not in "fc":
-        return value == wanted
-    return np.isclose(value, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
+        return value == expected
+    return np.isclose(value, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
 def _short(value: Any) -> str:
