@@ -100,9 +100,15 @@ def list_weights(path: str) -> tuple[Variable, ...]:
     reader = check_intact(find_checkpoint(path))
     shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
     keys = {_plain(key): key for key in sorted(shapes)}
-    found = {name: tuple(shapes[key]) for name, key in keys.items()}
+    shapes_by_name = {name: tuple(shapes[key]) for name, key in keys.items()}
     return tuple(
-        Variable(name, key, found[name], dtypes[key], _kind(name, key, dtypes[key], found))
+        Variable(
+            name,
+            key,
+            shapes_by_name[name],
+            dtypes[key],
+            _kind(name, key, dtypes[key], shapes_by_name),
+        )
         for name, key in keys.items()
     )
 

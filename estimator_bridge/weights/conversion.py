@@ -137,12 +137,12 @@ def _is_bfloat16(value: np.ndarray) -> bool:
 
 
 def _check_same(
-    found: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray], path: str
+    actual: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray], path: str
 ) -> None:
     """Checks that a file holds exactly the arrays that were to be written."""
-    differing = [name for name in wanted if not _is_same(found.get(name), wanted[name])]
-    if differing or set(found) != set(wanted):
-        names = differing or sorted(set(found) ^ set(wanted))
+    differing = [name for name in expected if not _is_same(actual.get(name), expected[name])]
+    if differing or set(actual) != set(expected):
+        names = differing or sorted(set(actual) ^ set(expected))
         raise DataError(
             f"{path}: not written: read back, {len(names)} variables differ from the checkpoint, "
             f"the first {names[0]!r}. Write to another disk."
