@@ -120,9 +120,9 @@ def listeners_of(hook: tf.compat.v1.train.CheckpointSaverHook) -> list[Any]:
     return hook._listeners
 
 
-def write_graph_def(hook: tf.compat.v1.train.CheckpointSaverHook, wanted: bool) -> None:
+def write_graph_def(hook: tf.compat.v1.train.CheckpointSaverHook, should_write: bool) -> None:
     """Sets whether a CheckpointSaverHook writes graph.pbtxt; the argument varies by release."""
-    hook._save_graph_def = wanted
+    hook._save_graph_def = should_write
 
 
 def open_event_writers() -> Iterable[Any]:
