@@ -133,13 +133,13 @@ def remove_abandoned(base: str, now: float | None = None) -> None:
         if match is None:
             left += [name.rstrip("/")] if _LIKE_TEMPORARY.fullmatch(name.rstrip("/")) else []
             continue
-        made, machine, process = int(match[1]), match[2], int(match[3])
+        creation_time, machine, process = int(match[1]), match[2], int(match[3])
         if machine == this_machine() and not is_running(process):
             # Another process may be faster.
             with contextlib.suppress(FileNotFoundError, tf.errors.NotFoundError):
                 others = remove_own_folder(os.path.join(base, match[0]))
                 left += [os.path.relpath(path, base) for path in others]
-        elif now - made > _LONG_AGO_SECS:
+        elif now - creation_time > _LONG_AGO_SECS:
             left.append(match[0])
     log_once(
         base,

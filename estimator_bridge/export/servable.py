@@ -72,16 +72,16 @@ def check_runs_anywhere(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) 
 
 def _behind(targets: Iterable[tf.Tensor], fed: list[tf.Tensor]) -> set[tf.Operation]:
     """Returns all operations that run to compute the targets when others are fed."""
-    given = {tensor.name for tensor in fed}
-    waiting = [t.op for t in targets if t.name not in given]
-    found: set[tf.Operation] = set()
+    fed_names = {tensor.name for tensor in fed}
+    waiting = [t.op for t in targets if t.name not in fed_names]
+    operations: set[tf.Operation] = set()
     while waiting:
         operation = waiting.pop()
-        if operation not in found:
-            found.add(operation)
-            waiting += [t.op for t in operation.inputs if t.name not in given]
+        if operation not in operations:
+            operations.add(operation)
+            waiting += [t.op for t in operation.inputs if t.name not in fed_names]
             waiting += operation.control_inputs
-    return found
+    return operations
 
 
 def _of_types(operations: set[tf.Operation], types: set[str]) -> list[str]:
