@@ -63,21 +63,21 @@ def _options(arguments: list[str] | None) -> tuple[argparse.Namespace, list[Case
 
 def _watch(who: str) -> Any:
     def watch(name: str, outcome: Any, seconds: float) -> None:
-        said = [key for key in ("hang", "crash") if isinstance(outcome, dict) and key in outcome]
-        print(f"  {who:8} {name} {seconds:.1f} s {' '.join(said).upper()}", flush=True)
+        marks = [key for key in ("hang", "crash") if isinstance(outcome, dict) and key in outcome]
+        print(f"  {who:8} {name} {seconds:.1f} s {' '.join(marks).upper()}", flush=True)
 
     return watch
 
 
 def _run_originals(options: argparse.Namespace, cases: list[Case]) -> recorded.References:
     """The recorded outcomes, with those of the Pythons that are named in their places."""
-    known = recorded.load()
+    references = recorded.load()
     plan = [(mode, mode, options.original) for mode in options.modes if options.original]
     if options.tf1:
         plan.append((recorded.TF1, "v2off", options.tf1))
     races = {case.name for case in cases if case.races}
     for reference, mode, python in plan:
-        found = run_side(
+        outcomes_by_case = run_side(
             python,
             cases,
             mode,
@@ -85,13 +85,13 @@ def _run_originals(options: argparse.Namespace, cases: list[Case]) -> recorded.R
             jobs=options.jobs,
             watch=_watch(reference),
         )
-        of_reference = known.setdefault(reference, {})
-        for name, outcomes in found.items():
-            seen = of_reference.get(name, []) if name in races else []
-            of_reference[name] = recorded.merged(seen, outcomes) if seen else outcomes
+        of_reference = references.setdefault(reference, {})
+        for name, outcomes in outcomes_by_case.items():
+            previous = of_reference.get(name, []) if name in races else []
+            of_reference[name] = recorded.merged(previous, outcomes) if previous else outcomes
         if options.record:
-            _record(known, cases)
-    return known
+            _record(references, cases)
+    return references
 
 
 def _record(references: recorded.References, cases: list[Case]) -> None:
@@ -109,30 +109,30 @@ def _judge(
     modes = [*options.modes, *(["cores"] if options.cores else [])]
     table = expected()
     verdicts = []
-    kept = _kept(options.keep)
+    outcomes_by_mode = _kept(options.keep)
     one_at_a_time = threading.Lock()
     for mode in modes:
-        found: dict[str, Outcomes] = kept.setdefault(mode, {})
+        outcomes: dict[str, Outcomes] = outcomes_by_mode.setdefault(mode, {})
         say = _watch(f"here, {mode}")
 
         def watch(name: str, outcome: Any, seconds: float) -> None:
             with one_at_a_time:  # each process that works has a thread here
-                found[name] = [(1, outcome)]  # noqa: B023 - called within this turn
+                outcomes[name] = [(1, outcome)]  # noqa: B023 - called within this turn
                 say(name, outcome, seconds)  # noqa: B023
                 if options.keep:
-                    recorded.write_whole(options.keep, json.dumps(kept))
+                    recorded.write_whole(options.keep, json.dumps(outcomes_by_mode))
 
         run_side(
             sys.executable,
-            [case for case in cases if case.name not in found],
+            [case for case in cases if case.name not in outcomes],
             mode,
             cores=options.cores,
             jobs=options.jobs,
             watch=watch,
         )
         for case in cases:
-            if case.name in found and case.runs_in(mode):
-                verdicts.append(judge(case, mode, found[case.name], references, table))
+            if case.name in outcomes and case.runs_in(mode):
+                verdicts.append(judge(case, mode, outcomes[case.name], references, table))
     return verdicts
 
 

@@ -116,14 +116,14 @@ def event_kinds(folder):
 
 def files(folder):
     """Returns the paths of all files in a folder; event files without time and host."""
-    found = set()
+    paths = set()
     for root, _, names in os.walk(folder):
         for name in names:
             path = os.path.relpath(os.path.join(root, name), folder)
             if "events.out" in name:
                 path = os.path.join(os.path.dirname(path), "events.out")
-            found.add(path)
-    return sorted(found)
+            paths.add(path)
+    return sorted(paths)
 
 
 @contextlib.contextmanager

@@ -45,8 +45,8 @@ class Source:
         return count
 
 
-def scalar(call, source, *given):
-    return tf.reshape(call(source.read, list(given), tf.float32), [])
+def scalar(call, source, *inputs):
+    return tf.reshape(call(source.read, list(inputs), tf.float32), [])
 
 
 def numbers():

@@ -270,9 +270,9 @@ def stop_in_evaluation(folder):
             run_context.request_stop()
 
     estimator = linear_estimator(folder)
-    found = estimator.evaluate(rows(batch=1, repeat=1), hooks=[Stop()])
-    whole = estimator.evaluate(rows(batch=1, repeat=1))
-    return [found, whole]
+    metrics = estimator.evaluate(rows(batch=1, repeat=1), hooks=[Stop()])
+    whole_metrics = estimator.evaluate(rows(batch=1, repeat=1))
+    return [metrics, whole_metrics]
 
 
 @case
@@ -326,8 +326,8 @@ def learning_rate_fed_by_hook(folder):
             self.step += 1
             return Args(None, feed_dict={"rate:0": 0.5 / self.step})
 
-    found = train(folder, Feed(), model_fn=model_fn, save_summary_steps=1)
-    return [found, [row for row in events(folder) if row[0].startswith("rate")]]
+    result = train(folder, Feed(), model_fn=model_fn, save_summary_steps=1)
+    return [result, [row for row in events(folder) if row[0].startswith("rate")]]
 
 
 @case
@@ -383,8 +383,8 @@ def global_step_waiter_and_others(folder):
         tf.train.StepCounterHook(every_n_steps=1, output_dir=folder + "/c"),
         tf.train.StopAtStepHook(last_step=2),
     ]
-    found = train(folder, *hooks, steps=5)
-    return [found["global_step"], sorted({row[0] for row in events(folder + "/c", skip=())})]
+    result = train(folder, *hooks, steps=5)
+    return [result["global_step"], sorted({row[0] for row in events(folder + "/c", skip=())})]
 
 
 @case

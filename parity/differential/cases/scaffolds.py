@@ -166,8 +166,8 @@ def scaffold_saver_defers(folder):
 @case
 def scaffold_summary_op(folder):
     def make():
-        kept = tf.summary.scalar("kept", tf.constant(2.0), collections=["mine"])
-        return tf.train.Scaffold(summary_op=kept)
+        summary = tf.summary.scalar("kept", tf.constant(2.0), collections=["mine"])
+        return tf.train.Scaffold(summary_op=summary)
 
     def no_summary():
         return tf.train.Scaffold(summary_op=tf.constant(b""))

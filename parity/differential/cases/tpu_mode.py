@@ -418,8 +418,8 @@ def tpu_input_ends(folder):
 
     estimator = estimator_of(folder, iterations=1)
     result = error_of(lambda: estimator.train(short, steps=9) and 0)[0]
-    found = variables(folder)
-    return [result, found and found["global_step"]]
+    values = variables(folder)
+    return [result, values and values["global_step"]]
 
 
 @case(cores=True)

@@ -46,10 +46,10 @@ def warm_start_from_checkpoint_path(folder):
 def warm_start_of_some_variables(folder):
     first_run(folder + "/a")
     out = []
-    for chosen in (".*", "w", "b", ["w"], ["^w"], [".*"], [], None, "nothing"):
-        settings = est.WarmStartSettings(folder + "/a", vars_to_warm_start=chosen)
-        found = error_of(from_settings, folder + "/" + str(len(out)), settings)
-        out.append([str(chosen), found])
+    for patterns in (".*", "w", "b", ["w"], ["^w"], [".*"], [], None, "nothing"):
+        settings = est.WarmStartSettings(folder + "/a", vars_to_warm_start=patterns)
+        result = error_of(from_settings, folder + "/" + str(len(out)), settings)
+        out.append([str(patterns), result])
     return out
 
 
