@@ -59,8 +59,8 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
                 (path,) = copy.glob(pattern.replace("-N", f"-{_NEWEST}"))
                 _damage(path, how, chance)
             places = [str(copy) for copy in copies]
-            told = in_fork(folder, lambda: restarting.restart(places, first["weights"]))  # noqa: B023
-            results[case] = counted(told, mended, restart_told)
+            outcomes = in_fork(folder, lambda: restarting.restart(places, first["weights"]))  # noqa: B023
+            results[case] = counted(outcomes, mended, restart_told)
             for copy in copies:
                 shutil.rmtree(copy)
     return results

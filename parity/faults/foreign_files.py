@@ -73,12 +73,12 @@ def _tried(folder: Path, case: str, seeds: Sequence[int]) -> list[dict[str, Any]
         first = [_killed(folder, root, seed) for root, seed in zip(roots, seeds)]
     else:
         first = in_fork(folder, lambda: _each(roots, seeds, _ended), _SECS * len(roots))
-    then = in_fork(folder, lambda: _each(roots, seeds, _continued), _SECS * len(roots))
+    second = in_fork(folder, lambda: _each(roots, seeds, _continued), _SECS * len(roots))
     outcomes = []
-    for root, seed, there, *told in zip(roots, seeds, before, first, then):
-        lost = foreign_entries.losses(there, foreign_entries.contents(root))
-        lost += [error for error in told if error.startswith("unexpected")]
-        outcomes.append({"case": case, "seed": seed, "told": told, "lost": lost})
+    for root, seed, entries, *messages in zip(roots, seeds, before, first, second):
+        lost = foreign_entries.losses(entries, foreign_entries.contents(root))
+        lost += [error for error in messages if error.startswith("unexpected")]
+        outcomes.append({"case": case, "seed": seed, "told": messages, "lost": lost})
         if lost:
             print(json.dumps(outcomes[-1]), file=sys.stderr, flush=True)
         shutil.rmtree(root)

@@ -89,7 +89,8 @@ class Ground:
         """
         errors = self._in_fork("go_on", [str(place) for place in model_dirs], _each(self._program))
         return [
-            ({}, error) if error else found for error, found in zip(errors, self.look(*model_dirs))
+            ({}, error) if error else traces
+            for error, traces in zip(errors, self.look(*model_dirs))
         ]
 
     def look(self, *model_dirs: Path) -> list[tuple[dict[str, Any], str]]:
@@ -159,10 +160,10 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
             ground = Ground(Path(folder, name), name)
-            known = _Results(options.results, name)
+            saved_results = _Results(options.results, name)
             points, number = _points(ground)
-            chosen = random.Random(options.seed).sample(points, len(points))[:: options.every]
-            outcomes = known.complete(ground, chosen)
+            sample = random.Random(options.seed).sample(points, len(points))[:: options.every]
+            outcomes = saved_results.complete(ground, sample)
             reached = [outcome for outcome in outcomes if outcome["was_killed"]]
             results[name] = counted(reached, lambda o: not o["told"], differences_told)
             results[name]["operations"] = number
@@ -222,16 +223,17 @@ def _kill(ground: Ground, points: Sequence[tuple[str, int]]) -> list[dict[str, A
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         outcomes = list(pool.map(ground.run_with, faults, model_dirs))
     killed = [place for place, outcome in zip(model_dirs, outcomes) if outcome.was_killed]
-    told = dict(zip(killed, told_of(ground, *killed)))
-    found = []
+    deviations = dict(zip(killed, told_of(ground, *killed)))
+    records = []
     for (action, at), place, outcome in zip(points, model_dirs, outcomes):
         last = outcome.operations[-1] if outcome.operations else None
-        found.append({
+        records.append({
             "action": action, "at": at, "was_killed": outcome.was_killed,
-            "operation": f"{last.name} {last.path}" if last else "", "told": told.get(place, []),
+            "operation": f"{last.name} {last.path}" if last else "",
+            "told": deviations.get(place, []),
         })  # fmt: skip
         ground.clean(place)
-    return found
+    return records
 
 
 def told_of(ground: Ground, *model_dirs: Path) -> list[list[Any]]:

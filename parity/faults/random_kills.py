@@ -61,9 +61,9 @@ def _training(ground: Ground, name: str, seed: int) -> dict[str, Any]:
             secs.append(round(after, 2))
         else:
             break  # it finished
-    (told,) = told_of(ground, model_dir)
+    (deviations,) = told_of(ground, model_dir)
     ground.clean(model_dir)
-    return {"case": name, "seed": seed, "kills": kills, "after_secs": secs, "told": told}
+    return {"case": name, "seed": seed, "kills": kills, "after_secs": secs, "told": deviations}
 
 
 def _told(outcome: Mapping[str, Any]) -> str:

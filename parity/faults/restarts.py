@@ -78,10 +78,10 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         results = {}
         for case in names:
             if case in _DAMAGES:
-                told = _damaged(folder, case, trained, first["weights"])
+                outcomes = _damaged(folder, case, trained, first["weights"])
             else:
-                told = _beside_a_writer(folder, case)
-            results[case] = counted(told, _HELD.get(case, mended), restart_told)
+                outcomes = _beside_a_writer(folder, case)
+            results[case] = counted(outcomes, _HELD.get(case, mended), restart_told)
         return results
 
 
@@ -113,10 +113,10 @@ def _damaged(folder: Path, case: str, trained: Path, weights: list[float]) -> li
         shutil.copytree(trained, copy)
         for path in copy.glob(pattern.format(_STEPS[-1])):
             damage(path, (number + 0.5) / tries)
-    told = in_fork(folder, lambda: restarting.restart(list(map(str, copies)), weights))
+    outcomes = in_fork(folder, lambda: restarting.restart(list(map(str, copies)), weights))
     for copy in copies:
         shutil.rmtree(copy)
-    return told
+    return outcomes
 
 
 def _beside_a_writer(folder: Path, case: str) -> list[dict[str, Any]]:

@@ -73,7 +73,7 @@ def _case(name: str) -> dict[str, Any]:
         process = Forked(lambda ready: program(model_dir, ready), Path(folder, "log"))
         if not process.wait_until_ready(_TO_READY):
             process.wait(0)
-            said = f"did not get to where it hangs:\n{process.output[-2000:]}"
+            output = f"did not get to where it hangs:\n{process.output[-2000:]}"
             return {
                 "secs": 0,
                 "code": 0,
@@ -81,7 +81,7 @@ def _case(name: str) -> dict[str, Any]:
                 "lines": 0,
                 "held": False,
                 "known": False,
-                "output": said,
+                "output": output,
             }
         time.sleep(1.0)  # now the main thread is inside TensorFlow, where it waits for Python
         started = time.monotonic()

@@ -58,13 +58,13 @@ def _server(answer: Callable[[socket.socket], None] | None) -> Iterator[str]:
             listening.close()
             yield address
             return
-        kept = []
+        connections = []
 
         def serve() -> None:
             with contextlib.suppress(OSError):
                 while True:
                     connection, _ = listening.accept()
-                    kept.append(connection)
+                    connections.append(connection)
                     with contextlib.suppress(OSError):
                         answer(connection)
 
@@ -87,8 +87,8 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     for case in names:
         place = "tpu" if " tpu's " in case else "worker"
         outcome = _case(place, _SERVERS[case.partition(" address ")[2]])
-        wanted = _ERRORS[place]
-        results[case] = counted([outcome], lambda o: o["error"] == wanted, _told)  # noqa: B023
+        expected_error = _ERRORS[place]
+        results[case] = counted([outcome], lambda o: o["error"] == expected_error, _told)  # noqa: B023
     return results
 
 

@@ -94,7 +94,7 @@ class _Cluster:
         end = time.monotonic() + _SECS
         while not (self.model_dir / f"model.ckpt-{step}.index").exists():
             if time.monotonic() > end:
-                raise RuntimeError(f"no checkpoint of step {step}:\n{self.said('chief')}")
+                raise RuntimeError(f"no checkpoint of step {step}:\n{self.output('chief')}")
             time.sleep(0.05)
 
     def wait(self, task: str, secs: float) -> int | None:
@@ -106,7 +106,7 @@ class _Cluster:
             return None
         return 128 - code if code < 0 else code
 
-    def said(self, task: str) -> str:
+    def output(self, task: str) -> str:
         """Returns the output of a task's processes."""
         return self._log(task).read_text(errors="replace")[-4000:]
 
@@ -143,8 +143,8 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         for step in steps[:: options.every]:
             with tempfile.TemporaryDirectory() as name:
                 outcome = _once(Path(name), killed, step, started, case)
-                found = in_fork(Path(name), lambda: _weights(outcome["folder"]))  # noqa: B023
-                outcomes.append({**outcome, "same": found == weights})
+                trained_weights = in_fork(Path(name), lambda: _weights(outcome["folder"]))  # noqa: B023
+                outcomes.append({**outcome, "same": trained_weights == weights})
                 print(json.dumps({"case": case, "step": step, **outcomes[-1]}), file=sys.stderr)
         held = _ended_the_same if started or _STOPPED.search(case) else _gave_up
         results[case] = counted(outcomes, held, _told)
@@ -180,11 +180,11 @@ def _once(
         }
         secs = time.monotonic() - began
         raised = [
-            name for task in left if codes[task] for name in _RAISED.findall(cluster.said(task))
+            name for task in left if codes[task] for name in _RAISED.findall(cluster.output(task))
         ]
         if not killed and any(codes.values()):
             raise RuntimeError(
-                f"the undisturbed cluster ended with {codes}:\n{cluster.said('chief')}"
+                f"the undisturbed cluster ended with {codes}:\n{cluster.output('chief')}"
             )
         return {
             "folder": str(cluster.model_dir), "codes": codes, "secs": round(secs),
