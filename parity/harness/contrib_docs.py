@@ -143,8 +143,8 @@ def _misses(
 ) -> Iterator[str]:
     for file in sorted(here.keys() & there.keys()):
         tests: dict[str, list[str]] = {}
-        for test, known in missed(here[file], there[file]).items():
-            tests.setdefault(_reason(test, known, reasons.get(file, {})), []).append(test)
+        for test, failure in missed(here[file], there[file]).items():
+            tests.setdefault(_reason(test, failure, reasons.get(file, {})), []).append(test)
         if not tests:
             continue
         yield f"### {_short(file)}"
@@ -154,8 +154,8 @@ def _misses(
         yield ""
 
 
-def _reason(test: str, known: dict[str, Any], reasons: dict[str, str]) -> str:
+def _reason(test: str, failure: dict[str, Any], reasons: dict[str, str]) -> str:
     for pattern, why in reasons.items():
         if fnmatch.fnmatchcase(test, pattern):
             return why
-    return f"missing: `{known['missing']}`" if "missing" in known else UNEXPLAINED
+    return f"missing: `{failure['missing']}`" if "missing" in failure else UNEXPLAINED

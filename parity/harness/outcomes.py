@@ -48,13 +48,13 @@ class Outcome:
     def missing(self) -> str:
         """The public name that the test needs and this library lacks, or ''."""
         # A traceback also shows the line that raises; the message itself comes last.
-        found = _MISSING.findall(self.detail)
-        return next(filter(None, found[-1])).rstrip(".:,") if found else ""
+        matches = _MISSING.findall(self.detail)
+        return next(filter(None, matches[-1])).rstrip(".:,") if matches else ""
 
     def why(self) -> dict[str, Any]:
         """Returns the description of a failure, without the test's own text and messages."""
-        known = {"privates": list(self.privates), "missing": self.missing}
-        return {key: value for key, value in known.items() if value}
+        details = {"privates": list(self.privates), "missing": self.missing}
+        return {key: value for key, value in details.items() if value}
 
 
 @dataclasses.dataclass

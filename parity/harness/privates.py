@@ -37,8 +37,8 @@ class Privates:
     def of(self, test: str) -> tuple[str, ...]:
         """Returns the names of ``Class.method``; parameterized methods have their own suffix."""
         kind, _, method = test.partition(".")
-        known = [m for k, m in self.by_test if k == kind and method.startswith(m)]
-        return self.by_test[kind, max(known, key=len)] if known else ()
+        methods = [m for k, m in self.by_test if k == kind and method.startswith(m)]
+        return self.by_test[kind, max(methods, key=len)] if methods else ()
 
 
 def private_names(
@@ -51,19 +51,19 @@ def private_names(
       source_type: what finds the names; by default, `Source`.
     """
     source = (source_type or Source)(ast.parse(path.read_text(encoding="utf-8")))
-    found = {}
+    names_by_test = {}
     for kind in source.classes.values():
         methods = source.methods(kind)
         shared = [methods[name] for name in _FIXTURES if name in methods]
         shared += kind.decorator_list
         tests = {name: [node] for name, node in methods.items() if name.startswith("test")}
         # Its set-up is all that a class shows of the tests that it inherits from another file.
-        for name, own in {"": [], **tests}.items():
-            reached = source.reachable([*own, *shared], methods)
+        for name, nodes in {"": [], **tests}.items():
+            reached = source.reachable([*nodes, *shared], methods)
             names = {n for node in reached for n in source.privates(node)}
             names |= _lacking_their_use(reached, source)
-            found[kind.name, name] = tuple(sorted(names))
-    return Privates(found)
+            names_by_test[kind.name, name] = tuple(sorted(names))
+    return Privates(names_by_test)
 
 
 def _lacking_their_use(reached: list[ast.AST], source: Source) -> set[str]:
@@ -104,12 +104,12 @@ class Source:
 
     def methods(self, kind: ast.ClassDef) -> dict[str, ast.AST]:
         """Returns a class's methods, including those of its bases in this file."""
-        found: dict[str, ast.AST] = {}
+        methods: dict[str, ast.AST] = {}
         for base in kind.bases:
             if isinstance(base, ast.Name) and base.id in self.classes:
-                found.update(self.methods(self.classes[base.id]))
-        found.update({n.name: n for n in kind.body if isinstance(n, _Function)})
-        return found
+                methods.update(self.methods(self.classes[base.id]))
+        methods.update({n.name: n for n in kind.body if isinstance(n, _Function)})
+        return methods
 
     def reachable(self, begin: list[ast.AST], methods: dict[str, ast.AST]) -> list[ast.AST]:
         """Returns the definitions, and those that they use."""
