@@ -70,9 +70,9 @@ def _live(names: list[str], python: str, work: Path, *arguments: str) -> dict[st
             run_side(runs, names, "--out", out, "--go-on-from", origin, *arguments)
     for name in names:
         for reader, writer in (("here", "original"), ("original", "here")):
-            got = record.load(work / f"{reader}_from_{writer}" / name)
-            wanted = record.load(work / f"{writer}_from_{writer}" / name)
-            rows[name] += compare_continued(reader, got, wanted, only_values=name in RANDOM)
+            actual = record.load(work / f"{reader}_from_{writer}" / name)
+            expected = record.load(work / f"{writer}_from_{writer}" / name)
+            rows[name] += compare_continued(reader, actual, expected, only_values=name in RANDOM)
     return rows
 
 
@@ -161,23 +161,23 @@ def _version(python: str) -> str:
     return done.stdout.split()[-1]
 
 
-def programs_of(wanted: list[str], version: str) -> list[str]:
+def programs_of(names: list[str], version: str) -> list[str]:
     """Returns the programs that an original can run.
 
     Args:
-      wanted: the programs that are asked for; if empty, all that it can run.
+      names: the programs that are asked for; if empty, all that it can run.
       version: the original's TensorFlow.
 
     Raises:
       SystemExit: one of the wanted programs is not among them.
     """
     is_1x = version.startswith("1.")
-    there = [name for name in EVERY if name not in (NOT_IN_1X if is_1x else CONTRIB)]
-    if refused := [name for name in wanted if name not in there]:
+    choices = [name for name in EVERY if name not in (NOT_IN_1X if is_1x else CONTRIB)]
+    if refused := [name for name in names if name not in choices]:
         raise SystemExit(
-            f"TensorFlow {version} cannot run {', '.join(refused)}. It runs {', '.join(there)}."
+            f"TensorFlow {version} cannot run {', '.join(refused)}. It runs {', '.join(choices)}."
         )
-    return wanted or there
+    return names or choices
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -189,12 +189,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     with tempfile.TemporaryDirectory() as folder:
         if options.original:
-            found = _against(options, Path(folder))
+            rows = _against(options, Path(folder))
         else:
             names = options.programs or list(EVERY)
             run_side(sys.executable, names, "--out", folder, "--starts", GOLDENS)
-            found = _compared(names, Path(folder), GOLDENS)
-    return 0 if _print(found) else 1
+            rows = _compared(names, Path(folder), GOLDENS)
+    return 0 if _print(rows) else 1
 
 
 def _against(options: argparse.Namespace, work: Path) -> dict[str, list[Row]]:

@@ -150,10 +150,13 @@ def _table(rows: Mapping[str, list[Row]], columns: Mapping[str, str]) -> Iterato
     if any(columns.values()):
         yield "| | " + " | ".join(columns.values()) + " |"
     for program, of_program in rows.items():
-        found = {row.measure: row for row in of_program}
-        if not columns.keys() & found.keys():
+        rows_by_measure = {row.measure: row for row in of_program}
+        if not columns.keys() & rows_by_measure.keys():
             continue
-        cells = [_cell(found[column]) if column in found else "" for column in columns]
+        cells = [
+            _cell(rows_by_measure[column]) if column in rows_by_measure else ""
+            for column in columns
+        ]
         yield f"| {program} | " + " | ".join(cells) + " |"
 
 

@@ -171,8 +171,8 @@ def command(program: Fetched, replicas: int, **folders: str) -> list[str]:
       **folders: 'data', 'out' and 'code'.
     """
 
-    def number(found: re.Match[str]) -> str:
-        return str(int(found[1] or 1) * replicas)
+    def number(match: re.Match[str]) -> str:
+        return str(int(match[1] or 1) * replicas)
 
     filled = []
     for word in program.arguments.split():

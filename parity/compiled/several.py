@@ -76,7 +76,7 @@ class SeveralSlices(CompileJob):
 
 def by_replicas(slices: Sequence[Slice]) -> dict[int, list[Slice]]:
     """The slices by how many replicas they have, the fewest first."""
-    found: dict[int, list[Slice]] = {}
+    groups: dict[int, list[Slice]] = {}
     for one in sorted(slices, key=lambda one: one.replicas):
-        found.setdefault(one.replicas, []).append(one)
-    return found
+        groups.setdefault(one.replicas, []).append(one)
+    return groups

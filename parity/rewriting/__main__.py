@@ -69,7 +69,7 @@ def _beside(texts: dict[str, tuple[str, str]]) -> dict[str, dict[str, int]]:
         counts["tf_upgrade_v2"] += lines_of(theirs)
         for count in counts.values():
             count["files"] += 1
-    return {tool: dict(found) for tool, found in counts.items()}
+    return {tool: dict(verdict_counts) for tool, verdict_counts in counts.items()}
 
 
 if __name__ == "__main__":

@@ -75,8 +75,8 @@ def take(folder: Path) -> tuple[Census, dict[str, tuple[str, str]]]:
         census.files += 1
         census.passed_over += bool(file.passed_over)
         census.lines += file.lines
-        severities.update(found.severity.value for found in file.findings)
-        codes.update(found.rule for found in file.findings)
+        severities.update(finding.severity.value for finding in file.findings)
+        codes.update(finding.rule for finding in file.findings)
         if read is None:
             continue
         source, module = read
