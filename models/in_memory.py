@@ -81,8 +81,8 @@ def _shuffled_batches(arrays: Any, batch_size: int, seed: int | None) -> tf.data
     flat = tf.nest.flatten(tensors)
     rows = int(flat[0].shape[0])
     row_bytes = sum(tensor.dtype.size * math.prod(tensor.shape[1:]) for tensor in flat)
-    wanted = min(_BLOCK_ROWS, _BLOCK_BYTES // max(row_bytes, 1))
-    block = batch_size * max(1, wanted // batch_size)
+    block_rows = min(_BLOCK_ROWS, _BLOCK_BYTES // max(row_bytes, 1))
+    block = batch_size * max(1, block_rows // batch_size)
 
     def order(epoch_seed: tf.Tensor) -> tf.Tensor:
         return tf.argsort(tf.random.stateless_uniform([rows], tf.stack([epoch_seed, 0])))

@@ -321,12 +321,12 @@ class Job:
 
     def _say_of_the_best(self) -> None:
         """Says which evaluation was the best, and whether training ended early."""
-        found = eb.experimental.read_eval_metrics(self._estimator.eval_dir())
-        best = min(found, key=lambda step: found[step]["loss"])
+        evaluations = eb.experimental.read_eval_metrics(self._estimator.eval_dir())
+        best = min(evaluations, key=lambda step: evaluations[step]["loss"])
         folder = os.path.join(self._model_dir, "export", "best")
         self._console.say(
-            f"Best of {len(found)} evaluations: step {best:,}, loss {found[best]['loss']:.4f}. "
-            f"SavedModel: {folder}"
+            f"Best of {len(evaluations)} evaluations: step {best:,}, loss "
+            f"{evaluations[best]['loss']:.4f}. SavedModel: {folder}"
         )
         step = self._step()
         if step < self._flags.train_steps:

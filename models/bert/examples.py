@@ -41,11 +41,11 @@ def sequence(tokenizer: Tokenizer, parts: Sequence[Sequence[int]], length: int) 
     Returns:
         `input_ids`, `input_mask` and `segment_ids`, int32 [length].
     """
-    kept = [list(part) for part in parts]
-    while sum(map(len, kept)) > length - len(kept) - 1:
-        max(kept, key=len).pop()
+    pieces = [list(part) for part in parts]
+    while sum(map(len, pieces)) > length - len(pieces) - 1:
+        max(pieces, key=len).pop()
     ids, segments = [tokenizer.number(START)], [0]
-    for segment, part in enumerate(kept):
+    for segment, part in enumerate(pieces):
         ids += [*part, tokenizer.number(SEPARATOR)]
         segments += [segment] * (len(part) + 1)
     padding = length - len(ids)

@@ -68,18 +68,18 @@ class Tokenizer:
         """Takes the longest piece that fits, again and again."""
         if len(word) > LONGEST_WORD:
             return [UNKNOWN]
-        found, start = [], 0
+        pieces, start = [], 0
         while start < len(word):
             prefix = INSIDE if start else ""
             for end in range(min(len(word), start + self._longest), start, -1):
                 piece = prefix + word[start:end]
                 if piece in self._numbers:
-                    found.append(piece)
+                    pieces.append(piece)
                     start = end
                     break
             else:
                 return [UNKNOWN]
-        return found
+        return pieces
 
 
 def words_of(text: str, lower_case: bool = True) -> Iterator[str]:

@@ -56,7 +56,7 @@ class Photographs:
     @property
     def sizes(self) -> dict[str, int]:
         """The numbers of records of the splits."""
-        return {split: found.count for split, found in self.records.items()}
+        return {split: checked.count for split, checked in self.records.items()}
 
     def input_fn(self, request: InputRequest) -> Callable[..., tf.data.Dataset]:
         """Makes the input_fn of a request.
@@ -192,9 +192,9 @@ def _equal_classes(files: dict[str, list[str]]) -> int:
     first, *others = (path for paths in files.values() for path in paths)
     classes = _classes_in(first)
     for path in others:
-        if "://" not in path and (found := _classes_in(path)) != classes:
+        if "://" not in path and (count := _classes_in(path)) != classes:
             raise UserError(
-                f"{path}: one_hot_class has {found} values, but {classes} in {first}. Name a "
+                f"{path}: one_hot_class has {count} values, but {classes} in {first}. Name a "
                 "folder with the records of one data set."
             )
     return classes

@@ -79,8 +79,8 @@ def _cut(task: str) -> tuple[np.ndarray, np.ndarray]:
     from sklearn.datasets import load_sample_images
 
     labels, images = [], []
-    found = load_sample_images()
-    for path, photograph in zip(found.filenames, found.images):
+    samples = load_sample_images()
+    for path, photograph in zip(samples.filenames, samples.images):
         label = _PHOTOGRAPHS.index(os.path.splitext(os.path.basename(path))[0])
         height, width, _ = photograph.shape
         for top in range(0, height - PATCH_SIZE + 1, PATCH_SIZE):

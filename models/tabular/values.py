@@ -96,8 +96,8 @@ def classes_of(train: Values, test: Values, target: str, kind: str, paths: Seque
         UserError: the values do not fit the kind; the test set has other classes; or it is not
             clear which kind they are: few whole numbers that do not begin with 0, or leave one out.
     """
-    known = sorted(set(train[target]))
-    wrong = [value for value in known if value % 1 or not 0 <= value < _MOST_CLASSES]
+    distinct = sorted(set(train[target]))
+    wrong = [value for value in distinct if value % 1 or not 0 <= value < _MOST_CLASSES]
     if kind == CLASSES and wrong:
         raise UserError(
             f"{paths[0]}: --target_kind={CLASSES} wants whole numbers from 0 to "
@@ -105,14 +105,14 @@ def classes_of(train: Values, test: Values, target: str, kind: str, paths: Seque
         )
     if kind == NUMBER or wrong:
         return 0
-    count = int(known[-1]) + 1
-    missing = sorted(set(range(count)) - set(known))
+    count = int(distinct[-1]) + 1
+    missing = sorted(set(range(count)) - set(distinct))
     if kind == AUTO and missing:
-        if len(known) > _FEW_VALUES:
+        if len(distinct) > _FEW_VALUES:
             return 0
         raise UserError(
-            f"{paths[0]}: column {target!r} has {_told(known)}, but not {_told(missing)}. Are they "
-            f"classes or numbers? Pass --target_kind={NUMBER} to predict a number, "
+            f"{paths[0]}: column {target!r} has {_told(distinct)}, but not {_told(missing)}. Are "
+            f"they classes or numbers? Pass --target_kind={NUMBER} to predict a number, "
             f"--target_kind={CLASSES} for {count} classes, or number the classes from 0 on."
         )
     if count == 1:
