@@ -55,11 +55,11 @@ def with_config(argv: Sequence[str], flag_values: absl_flags.FlagValues) -> list
     """
     program, *words = argv
     files, rest = _split(words)
-    given = {name for word in rest if (name := _flag_name(word, flag_values))}
-    found: list[str] = []
+    flag_names = {name for word in rest if (name := _flag_name(word, flag_values))}
+    arguments: list[str] = []
     for path in files:
-        found += _arguments(path, given, flag_values)
-    return [program, *found, *rest]
+        arguments += _arguments(path, flag_names, flag_values)
+    return [program, *arguments, *rest]
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -125,11 +125,11 @@ def _composed(path: str) -> Any:
     except UnicodeDecodeError:
         raise FlagsError([f"--config={path}: not a text file. Want YAML"]) from None
     except (yaml.YAMLError, RecursionError) as error:
-        told = " ".join(str(error).split())
-        raise FlagsError([f"--config={path}: not YAML: {told}"]) from None
+        reason = " ".join(str(error).split())
+        raise FlagsError([f"--config={path}: not YAML: {reason}"]) from None
 
 
-def _arguments(path: str, given: set[str], flag_values: absl_flags.FlagValues) -> list[str]:
+def _arguments(path: str, flag_names: set[str], flag_values: absl_flags.FlagValues) -> list[str]:
     import yaml  # few runs have such a file
 
     root = _composed(path)
@@ -140,7 +140,7 @@ def _arguments(path: str, given: set[str], flag_values: absl_flags.FlagValues) -
     left_out = {
         name
         for mine, other in (_ALTERNATIVES, _ALTERNATIVES[::-1])
-        if mine & given
+        if mine & flag_names
         for name in other
     }
     problems: list[str] = []
