@@ -61,15 +61,15 @@ def run_tests(folder: Path) -> Result:
 def run_train(folder: Path) -> Result:
     """Runs train.py for a few steps on emulated cores: training, evaluation, prediction, export."""
     with tempfile.TemporaryDirectory() as scratch:
-        done, seconds = _run(folder, str(ROOT / "train.py"), *_TRAIN, cwd=Path(scratch))
-        made = Path(scratch) / "runs" / "digits"
-        if done.returncode:
-            return Result(0, (_end(done),), seconds)
-        wanted = {
+        process, seconds = _run(folder, str(ROOT / "train.py"), *_TRAIN, cwd=Path(scratch))
+        run_dir = Path(scratch) / "runs" / "digits"
+        if process.returncode:
+            return Result(0, (_end(process),), seconds)
+        patterns = {
             "a checkpoint of the last step": f"model.ckpt-{STEPS}.index",
             "a SavedModel": "export/*/saved_model.pb",
         }
-        missing = [what for what, pattern in wanted.items() if not list(made.glob(pattern))]
+        missing = [what for what, pattern in patterns.items() if not list(run_dir.glob(pattern))]
     failed = (f"train.py left no {' and no '.join(missing)}",) if missing else ()
     return Result(0 if missing else STEPS, failed, seconds)
 

@@ -57,11 +57,11 @@ def make(pair: Pair, folder: Path) -> dict[str, float]:
             *TEST_PACKAGES,
         ]
     )
-    made = folder / _MADE
-    if not made.exists():
+    record_file = folder / _MADE
+    if not record_file.exists():
         seconds = round(time.monotonic() - started)
-        made.write_text(json.dumps({"seconds": seconds, "megabytes": weigh(folder)}))
-    return json.loads(made.read_text())
+        record_file.write_text(json.dumps({"seconds": seconds, "megabytes": weigh(folder)}))
+    return json.loads(record_file.read_text())
 
 
 def python_in(folder: Path) -> Path:
@@ -83,8 +83,8 @@ def weigh(folder: Path) -> int:
 def clean_environ() -> dict[str, str]:
     """Returns the environment variables of a check, without those that select packages or Keras."""
     hidden = {"PYTHONPATH", "PYTHONHOME", "TF_USE_LEGACY_KERAS", "TF_CONFIG", "VIRTUAL_ENV"}
-    kept = {name: value for name, value in os.environ.items() if name not in hidden}
-    return {**kept, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
+    visible = {name: value for name, value in os.environ.items() if name not in hidden}
+    return {**visible, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _installer(python: Path) -> list[str]:
@@ -109,9 +109,9 @@ def _python(version: str) -> str:
 
 
 def _pythons(version: str) -> Iterator[str]:
-    found = shutil.which(f"python{version}")
-    if found:
-        yield found
+    executable = shutil.which(f"python{version}")
+    if executable:
+        yield executable
     pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
     yield from map(str, sorted(pyenv.glob(f"versions/{version}.*/bin/python")))
 

@@ -159,11 +159,11 @@ def _adam() -> None:
         w = v1.get_variable("w", [], use_resource=True, initializer=tf.zeros_initializer())
         optimizer.minimize(w * 2.0)
         session.run(v1.global_variables_initializer())
-        found = session.run(list(private.adam_tensors(optimizer)))
-        check(found[:2] == [0.5, 0.25] and found[4] == 0.25, f"other tensors: {found}")
+        values = session.run(list(private.adam_tensors(optimizer)))
+        check(values[:2] == [0.5, 0.25] and values[4] == 0.25, f"other tensors: {values}")
 
 
 @probe("shard_reduction")
 def _shards() -> None:
-    made = v1.tpu.CrossShardOptimizer(_train.GradientDescentOptimizer(1.0))
-    check(private.shard_reduction(made) == v1.losses.Reduction.MEAN, "the reduction")
+    optimizer = v1.tpu.CrossShardOptimizer(_train.GradientDescentOptimizer(1.0))
+    check(private.shard_reduction(optimizer) == v1.losses.Reduction.MEAN, "the reduction")
