@@ -100,12 +100,12 @@ def main() -> None:
     if args.rate:
         _slow_down(args.rate)
     v1.logging.set_verbosity("ERROR")
-    found: dict[str, list[float]] = {way: [] for way in WAYS}
+    secs_by_way: dict[str, list[float]] = {way: [] for way in WAYS}
     for _ in range(args.rounds):
         for way in WAYS:
-            found[way].append(_secs(way, args.folder, args.steps, args.every))
-    base = statistics.median(found[WAYS[0]])
-    for way, secs in found.items():
+            secs_by_way[way].append(_secs(way, args.folder, args.steps, args.every))
+    base = statistics.median(secs_by_way[WAYS[0]])
+    for way, secs in secs_by_way.items():
         median = statistics.median(secs)
         print(f"{way:18} {median:6.2f} s  {median / base:5.2f}x  {sorted(secs)}")
 

@@ -66,11 +66,11 @@ def measure(
         answer = run(workload, ways, pythons, seconds, stack)
         for i in range(done, rounds):
             tell(f"{workload.title}: round {i + 1} of {rounds}")
-            told = {
+            answers = {
                 way: answer(way) for way in (ways if i % 2 else ways[::-1])
             }  # drift affects all
-            for way, found in told.items():
-                for metric, value in found.items():
+            for way, metrics in answers.items():
+                for metric, value in metrics.items():
                     figures.setdefault(metric, {}).setdefault(way, []).append(value)
             keep(figures)
     return figures
@@ -108,8 +108,8 @@ def _steps(workload, ways, pythons, seconds, stack) -> Callable[[str], dict[str,
         counts[way] = max(1, round(rate * seconds / call)) * call
 
     def answer(way: str) -> dict[str, float]:
-        told = processes[way].order(steps=counts[way])
-        return {_RATE: counts[way] / told.pop("seconds"), **told}
+        response = processes[way].order(steps=counts[way])
+        return {_RATE: counts[way] / response.pop("seconds"), **response}
 
     return answer
 

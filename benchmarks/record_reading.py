@@ -125,8 +125,8 @@ def _compare(name: str, folder: str, rounds: int, decode: Callable | None) -> No
     for _ in range(rounds):  # alternating: other processes use the machine too
         rates["serial"].append(_rate(_serial(folder, decode), count // 4))
         rates["records.input_fn"].append(_rate(reader(), count))
-    serial, ours = (max(rate for rate, _ in found) for found in rates.values())
-    used, ours_used = (1e6 * min(secs for _, secs in found) for found in rates.values())
+    serial, ours = (max(rate for rate, _ in pairs) for pairs in rates.values())
+    used, ours_used = (1e6 * min(secs for _, secs in pairs) for pairs in rates.values())
     print(
         f"{name}: serial {serial:,.0f} examples/s, records.input_fn {ours:,.0f} examples/s: "
         f"{ours / serial:.1f}x; processor time of an example {used:.1f} us and {ours_used:.1f} us"

@@ -86,9 +86,9 @@ def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], measured: str
     """
     head = ["", "examples/s on 1 core", "on 8 cores", "8 / 1", "waiting for input on 1, on 8 cores"]
     rows = {m[1]: [c.strip() for c in m[0].strip("|\n").split("|")] for m in _ROW.finditer(page)}
-    for name, found in paces.items():
-        one, eight = (found[cores].examples_per_sec for cores in _CORES)
-        waiting = ", ".join(found[cores].share for cores in _CORES)
+    for name, by_cores in paces.items():
+        one, eight = (by_cores[cores].examples_per_sec for cores in _CORES)
+        waiting = ", ".join(by_cores[cores].share for cores in _CORES)
         cells = [f"{one:,.0f}", f"{eight:,.0f}", f"{eight / one:.2f}", waiting]
         rows[name] = [_command(name), *cells, measured]
     missing = [""] * (len(head) - 1) + [_MISSING]
@@ -169,26 +169,26 @@ def main() -> None:
     parser.add_argument(
         "--readme", action="store_true", help="write the paces into the table of models/README.md"
     )
-    given = parser.parse_args()
-    if given.readme and (given.flags or given.cores != list(_CORES)):
+    options = parser.parse_args()
+    if options.readme and (options.flags or options.cores != list(_CORES)):
         parser.error("--readme measures on 1 and 8 cores, with the defaults: leave out other flags")
     machine = f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}"
     print(machine)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        more = [f"--{flag}" for flag in given.flags]
-        for name in given.models or model_names():
+        extra_flags = [f"--{flag}" for flag in options.flags]
+        for name in options.models or model_names():
             paces = {
-                cores: _pace(name, cores, given.steps, given.rounds, folder, more)
-                for cores in given.cores
+                cores: _pace(name, cores, options.steps, options.rounds, folder, extra_flags)
+                for cores in options.cores
             }
-            if given.readme:
+            if options.readme:
                 page = ROOT / "models" / "README.md"
-                how = f"{given.rounds} x {given.steps} steps on {machine} before"
+                how = f"{options.rounds} x {options.steps} steps on {machine} before"
                 page_now = with_paces(page.read_text("utf-8"), {name: paces}, how)
                 write_whole(str(page), page_now.encode())
-            if given.slice:
-                print(_compiled(name, given.slice, folder, more), flush=True)
+            if options.slice:
+                print(_compiled(name, options.slice, folder, extra_flags), flush=True)
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ def serve(way: str, orders: Orders, examples: int, batch: int, calls: int = 1) -
       batch: the examples of a batch.
       calls: the calls of an order.
     """
-    given = Input(MLP(), examples, batch)
-    call = {"hand": _by_hand, "keras": _by_keras}.get(way, _by_estimator)(given)
+    inputs = Input(MLP(), examples, batch)
+    call = {"hand": _by_hand, "keras": _by_keras}.get(way, _by_estimator)(inputs)
     answer(orders, call, examples, calls)
 
 
@@ -42,11 +42,11 @@ def answer(orders: Orders, call: Callable[[], int], examples: int, calls: int) -
         seen = sum(call() for _ in range(calls))
         seconds = time.perf_counter() - start
         assert seen == calls * examples, seen
-        told = {"examples/s": seen / seconds}
+        figures = {"examples/s": seen / seconds}
         if calls > 1:
             rest = 1000 * (seconds - restored.seconds) / calls
-            told["a call beside reading the checkpoint, ms"] = rest
-        orders.tell(**told)
+            figures["a call beside reading the checkpoint, ms"] = rest
+        orders.tell(**figures)
 
 
 class _RestoreTime:
@@ -91,16 +91,16 @@ class Input:
         return tf.data.Dataset.from_tensor_slices(self.arrays).batch(self.batch).prefetch(4)
 
 
-def _by_estimator(given):
-    model = given.model
+def _by_estimator(inputs):
+    model = inputs.model
     config = estimators.RunConfig(tf_random_seed=1)
     estimator = estimators.Estimator(model.spec(estimators), config=config)
     estimator.train(model.dataset, steps=1)
-    return lambda: estimator.evaluate(given.dataset) and given.examples
+    return lambda: estimator.evaluate(inputs.dataset) and inputs.examples
 
 
-def _by_hand(given):
-    model, dataset = given.model, given.dataset()
+def _by_hand(inputs):
+    model, dataset = inputs.model, inputs.dataset()
     weights = model.start()
 
     @tf.function
@@ -117,11 +117,11 @@ def _by_hand(given):
     return lambda: int(evaluate(iter(dataset))[2])
 
 
-def _by_keras(given):
+def _by_keras(inputs):
     import tf_keras
 
-    network = given.model.keras()
+    network = inputs.model.keras()
     loss = tf_keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     network.compile(loss=loss, metrics=["accuracy"], steps_per_execution=_LOOP)
-    dataset = given.dataset()
-    return lambda: network.evaluate(dataset, verbose=0) and given.examples
+    dataset = inputs.dataset()
+    return lambda: network.evaluate(dataset, verbose=0) and inputs.examples
