@@ -39,8 +39,8 @@ def quietly() -> Iterator[None]:
     user takes precedence: 0 hides nothing, which also shows the last messages of a TensorFlow that
     kills its process.
     """
-    chosen = os.environ.get(_LEVEL)
-    if chosen is not None and _level(chosen) == 0:
+    setting = os.environ.get(_LEVEL)
+    if setting is not None and _level(setting) == 0:
         yield
         return
     os.environ.setdefault(_LEVEL, str(_ERRORS))

@@ -83,8 +83,8 @@ def combined_fn_v1(
         step = _v1.train.get_global_step()
         updates = []
         for _, optimizer, scope in parts:
-            own = _v1.get_collection(_v1.GraphKeys.TRAINABLE_VARIABLES, scope=scope)
-            updates.append(optimizer.minimize(loss, var_list=own))
+            part_variables = _v1.get_collection(_v1.GraphKeys.TRAINABLE_VARIABLES, scope=scope)
+            updates.append(optimizer.minimize(loss, var_list=part_variables))
         with tf.control_dependencies([tf.group(*updates)]):
             return _v1.assign_add(step, 1).op
 

@@ -33,9 +33,9 @@ _V1 = {
 _V2 = {"Adagrad": "Adagrad", "Adam": "Adam", "Ftrl": "Ftrl", "RMSProp": "RMSprop", "SGD": "SGD"}
 
 
-def default_linear_rate(columns: Sequence[Any], most: float) -> float:
+def default_linear_rate(columns: Sequence[Any], max_rate: float) -> float:
     """The default learning rate of a linear model, which falls with the number of columns."""
-    return min(most, 1.0 / math.sqrt(len(columns)))
+    return min(max_rate, 1.0 / math.sqrt(len(columns)))
 
 
 def optimizer_v1(optimizer: Any, learning_rate: float) -> tf.compat.v1.train.Optimizer:

@@ -92,8 +92,8 @@ def sdca_train_op(
                 for column, sources in zip(_columns(examples), unshrunk_parts)
                 for part, source in zip(column.parts, sources)
             ]
-            counted = _v1.assign_add(_v1.train.get_global_step(), 1)
-    return tf.group(counted, *copied)
+            increment = _v1.assign_add(_v1.train.get_global_step(), 1)
+    return tf.group(increment, *copied)
 
 
 def _loss_type(head: Any) -> str:

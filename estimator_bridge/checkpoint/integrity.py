@@ -243,11 +243,11 @@ def _no_permission(path: str, error: tf.errors.OpError) -> ForbiddenCheckpointEr
     )
 
 
-def shorten_list(names: Iterable[str], most: int = 5) -> str:
+def shorten_list(names: Iterable[str], limit: int = 5) -> str:
     """Joins some names for an error: "a, b and 3 more"."""
     names = list(names)
-    shown = ", ".join(itertools.islice(names, most))
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "nothing"
+    text = ", ".join(itertools.islice(names, limit))
+    return f"{text} and {len(names) - limit} more" if len(names) > limit else text or "nothing"
 
 
 def _reason(error: Exception, path: str) -> str:

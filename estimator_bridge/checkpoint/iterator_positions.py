@@ -206,8 +206,8 @@ class Positions:
                 content = file.read().decode("utf-8", "replace")
         except (OSError, tf.errors.OpError):
             return []
-        named = re.findall(rf'paths: "{re.escape(self._name)}\.ckpt-(\d+)"', content)
-        return list(map(int, named))
+        steps = re.findall(rf'paths: "{re.escape(self._name)}\.ckpt-(\d+)"', content)
+        return list(map(int, steps))
 
     def _is_list(self) -> bool:
         """Returns whether the list file is a list, or is missing or empty; a link is none."""

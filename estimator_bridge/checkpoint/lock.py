@@ -205,8 +205,8 @@ def check_model_dir(path: str) -> None:
     """
     trainings = [training for training in _held_here.copy().values() if training.has(path)]
     # A second training of this process may have begun under the name that the first has lost.
-    own = [training for training in trainings if training.is_own]
-    for training in own[-1:] or trainings:
+    own_trainings = [training for training in trainings if training.is_own]
+    for training in own_trainings[-1:] or trainings:
         training.look()
         training.check()
         training.check_name()

@@ -93,21 +93,21 @@ def _finish(folder: str, staged: str, record: str) -> None:
     if not all(is_plain_name(name) and name.startswith(f"{prefix}.") for name in files):
         return
     staging = os.path.dirname(staged)
-    there = {name: os.path.join(folder, name) for name in files}
+    target_paths = {name: os.path.join(folder, name) for name in files}
     waiting = {
         name: path
         for name in files
         if identity_of(path := os.path.join(staging, f"{token}.{name}")) == files[name]
     }
-    published = {name for name, path in there.items() if identity_of(path) == files[name]}
+    published = {name for name, path in target_paths.items() if identity_of(path) == files[name]}
     if not waiting:
         return
     if is_new:
         for name in published - set(waiting):
-            remove_file(there[name], files[name])
+            remove_file(target_paths[name], files[name])
     elif published | set(waiting) == set(files):
         for name, path in waiting.items():
-            move_over(path, there[name])
+            move_over(path, target_paths[name])
 
 
 def _parsed(note: dict[str, Any]) -> tuple[bool, dict[str, Identity]]:

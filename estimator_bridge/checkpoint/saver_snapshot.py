@@ -107,10 +107,10 @@ class SaverSnapshot(SessionInterface):
                     prefix=prefix, tensor_names=names, shape_and_slices=slices, tensors=tensors
                 )
             for operation in self._merges:
-                parts, whole = _inputs(operation, values)
+                parts, destination = _inputs(operation, values)
                 tf.raw_ops.MergeV2Checkpoints(
                     checkpoint_prefixes=parts,
-                    destination_prefix=whole,
+                    destination_prefix=destination,
                     delete_old_dirs=operation.get_attr("delete_old_dirs"),
                     allow_missing_files=operation.get_attr("allow_missing_files"),
                 )

@@ -32,8 +32,8 @@ class WatchedFolder:
       stack: closes the folder at the end.
     """
 
-    def __init__(self, folder: str, what: tuple[str, str], stack: contextlib.ExitStack):
-        self._folder, self._what, self._stack = folder, what, stack
+    def __init__(self, folder: str, description: tuple[str, str], stack: contextlib.ExitStack):
+        self._folder, self._what, self._stack = folder, description, stack
         self._place: FolderPlace | None = None
         self.loss()
 
@@ -68,13 +68,13 @@ class WatchedFolder:
 
 
 @contextlib.contextmanager
-def watched_folder(folder: str, activity: str, what: str = "model_dir") -> Iterator[WatchedFolder]:
+def watched_folder(folder: str, activity: str, role: str = "model_dir") -> Iterator[WatchedFolder]:
     """Watches a folder within the context, for the checks of `check_watched_folders` too.
 
     Args:
       folder: a folder, which may not exist yet. One on an object store cannot be lost.
       activity: what uses it, as "evaluation".
-      what: what the folder is.
+      role: what the folder is.
 
     Yields:
       The watched folder.
@@ -84,7 +84,7 @@ def watched_folder(folder: str, activity: str, what: str = "model_dir") -> Itera
     """
     watched: list[WatchedFolder] = _of_thread.__dict__.setdefault("folders", [])
     with contextlib.ExitStack() as stack:
-        folder_in_use = WatchedFolder(folder, (what, activity), stack)
+        folder_in_use = WatchedFolder(folder, (role, activity), stack)
         watched.append(folder_in_use)
         try:
             yield folder_in_use

@@ -140,12 +140,12 @@ def _all_reduces(
     for instruction, times in executed:
         if instruction.opcode not in _SUMS:
             continue
-        brought = sum(shape.bytes for shape in instruction.shapes)
+        reduced_bytes = sum(shape.bytes for shape in instruction.shapes)
         chips = max(_group_size(instruction, step.replicas) // target.chip.cores, 1)
         count += times
-        total += times * brought
-        sent = 2 * (chips - 1) / chips * brought
-        seconds += times * sent / target.chip.ici_bytes_per_second
+        total += times * reduced_bytes
+        sent_bytes = 2 * (chips - 1) / chips * reduced_bytes
+        seconds += times * sent_bytes / target.chip.ici_bytes_per_second
     return AllReduces(step.sums, count, total, seconds)
 
 
@@ -174,11 +174,11 @@ def _arrays(
 ) -> Iterator[tuple[str, Shape]]:
     """Yields the arrays that instructions create, each with its operation's or argument's name."""
     arguments = [argument.name for argument in step.arguments]
-    named = dict(zip((one.name for one in module.parameters()), arguments))
+    names_by_parameter = dict(zip((one.name for one in module.parameters()), arguments))
     for instruction, _ in executed:
         if instruction.opcode in _NO_ARRAYS or instruction.opcode.endswith("-done"):
             continue
-        op = named.get(instruction.name) or instruction.op_name
+        op = names_by_parameter.get(instruction.name) or instruction.op_name
         if op and op != _XLA_ARGS:
             for shape in instruction.shapes:
                 yield op, shape

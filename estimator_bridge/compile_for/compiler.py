@@ -219,17 +219,17 @@ class Compiler:
         except BrokenPipeError:
             raise self._died() from None
 
-    def _answer(self, secs: float, what: str) -> dict[str, Any]:
+    def _answer(self, secs: float, activity: str) -> dict[str, Any]:
         assert self._answers is not None
         until = time.monotonic() + secs
         while b"\n" not in self._rest:
-            left = until - time.monotonic()
-            ready = left > 0 and select.select([self._answers], [], [], left)[0]
+            remaining_secs = until - time.monotonic()
+            ready = remaining_secs > 0 and select.select([self._answers], [], [], remaining_secs)[0]
             if not ready:
                 self._kill()
                 raise CompileError(
                     NotCompiledReason.TIME,
-                    f"The TPU's compiler took over {secs:g} s {what} and was stopped.",
+                    f"The TPU's compiler took over {secs:g} s {activity} and was stopped.",
                 )
             part = os.read(self._answers, 1 << 16)
             if not part:
@@ -298,5 +298,5 @@ def _telling_lines(log: Any) -> str:
     lines = [line.strip() for line in log.read().decode(errors="replace").splitlines()]
     lines = [line for line in lines if line]
     telling = [line for line in lines if _TELLING.search(line)]
-    shown = telling[:3] or lines[-3:]
-    return " | ".join(line[:400] for line in shown) or "it wrote nothing"
+    excerpt = telling[:3] or lines[-3:]
+    return " | ".join(line[:400] for line in excerpt) or "it wrote nothing"

@@ -99,7 +99,7 @@ def _compile(
     if replicas > len(devices):
         raise ValueError(f"{replicas} replicas on the {len(devices)} devices of {topology}")
     devices = devices[:replicas]
-    started = time.perf_counter()
+    start = time.perf_counter()
     with mlir.make_ir_context():
         with open(hlo, "rb") as file:
             module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(file.read()))
@@ -116,7 +116,7 @@ def _compile(
                 if "op_name=" in message
                 else _located(module, devices, ir) or message
             }
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - start
     compiled_module = _read(compiled)
     with open(text, "w", encoding="utf-8") as file:
         file.write(compiled_module.to_string())
@@ -189,11 +189,11 @@ def _located(module: Any, devices: Any, ir: Any) -> str | None:
     """
     text = module.operation.get_asm(enable_debug_info=True)
     names = dict(_NAME.findall(text))
-    named = _PLACE.sub(
+    relocated_text = _PLACE.sub(
         lambda place: f'loc(fused[{place[1]}, "{names.get(place[1], "")}":1:0])', text
     )
     try:
-        _compiled(ir.Module.parse(named), devices)
+        _compiled(ir.Module.parse(relocated_text), devices)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None
@@ -225,9 +225,9 @@ def _use_own_generator(module: Any, ir: Any, random_ops: frozenset[str]) -> None
 
     def look(operation: Any) -> Any:
         if operation.name == "stablehlo.rng_bit_generator":
-            named = _OP_NAME.match(str(operation.location))
+            match = _OP_NAME.match(str(operation.location))
             is_philox = "PHILOX" in str(operation.attributes["rng_algorithm"])
-            if named and named[1].removesuffix("/row") in random_ops and is_philox:
+            if match and match[1].removesuffix("/row") in random_ops and is_philox:
                 philox_operations.append(operation)
         return ir.WalkResult.ADVANCE
 
@@ -236,15 +236,15 @@ def _use_own_generator(module: Any, ir: Any, random_ops: frozenset[str]) -> None
     for philox in philox_operations:
         state, bits = philox.operands[0], philox.results[1]
         with ir.InsertionPoint(philox), philox.location:
-            used = hlo.slice(state, numbers([0]), numbers([2]), numbers([1]))
-            own = hlo.RngBitGeneratorOp(
-                used.type, bits.type, hlo.RngAlgorithmAttr.get("DEFAULT"), used
+            chip_state = hlo.slice(state, numbers([0]), numbers([2]), numbers([1]))
+            draw = hlo.RngBitGeneratorOp(
+                chip_state.type, bits.type, hlo.RngAlgorithmAttr.get("DEFAULT"), chip_state
             )
             unused = hlo.slice(state, numbers([2]), numbers([3]), numbers([1]))
             first = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
-            after = hlo.concatenate([own.results[0], unused], first)
+            after = hlo.concatenate([draw.results[0], unused], first)
         philox.results[0].replace_all_uses_with(after)
-        bits.replace_all_uses_with(own.results[1])
+        bits.replace_all_uses_with(draw.results[1])
         philox.erase()
 
 

@@ -46,10 +46,10 @@ def _moved(
     if opcode in ("copy-start", "slice-start"):
         yield from _transferred(instruction)
         return
-    written = _updated_in_place(instruction, module)
+    updated_bytes = _updated_in_place(instruction, module)
     for shape in instruction.shapes:
         if shape.space == _HBM:
-            yield min(shape.bytes, written) if written is not None else shape.bytes
+            yield min(shape.bytes, updated_bytes) if updated_bytes is not None else shape.bytes
     for index, name in enumerate(instruction.operands):
         operand = instructions.get(name)
         if operand is None:
@@ -102,8 +102,8 @@ def _updated_in_place(instruction: Instruction, module: Module) -> int | None:
 
 def _fused(instruction: Instruction, module: Module) -> tuple[Instruction, ...]:
     """Returns the instructions of a fusion; none for other instructions."""
-    called = _CALLS.search(instruction.text) if instruction.opcode == "fusion" else None
-    return module.computations.get(called[1], ()) if called else ()
+    match = _CALLS.search(instruction.text) if instruction.opcode == "fusion" else None
+    return module.computations.get(match[1], ()) if match else ()
 
 
 def _size(shapes: tuple[Shape, ...]) -> int:

@@ -137,9 +137,9 @@ class Module:
                 yield instruction, times
                 if instruction.opcode in _CALLERS:
                     inner = times * (instruction.trips or 1)
-                    for called in _called(instruction.text):
-                        if called in self.computations:
-                            waiting.append((called, inner))
+                    for computation in _called(instruction.text):
+                        if computation in self.computations:
+                            waiting.append((computation, inner))
 
     def parameters(self) -> list[Instruction]:
         """Returns the parameters in order."""

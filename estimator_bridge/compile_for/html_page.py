@@ -9,7 +9,7 @@ from html import escape
 from estimator_bridge.compile_for.batch_search import LargestBatch
 from estimator_bridge.compile_for.html_parts import (
     bar,
-    counted,
+    count_of,
     document,
     figures_row,
     share,
@@ -56,7 +56,7 @@ def _head(report: Report) -> str:
     elif refused:
         verdict = f'<p class="bad">{refused} of {count} step(s) were not compiled.</p>'
     else:
-        verdict = f'<p class="good">{counted(count, "step")} compiled.</p>'
+        verdict = f'<p class="good">{count_of(count, "step")} compiled.</p>'
     rows = []
     for step in report.steps:
         link = f'<a href="#{_anchor(step.name)}">{escape(step.name)}</a>'
@@ -133,7 +133,7 @@ def _step(step: StepReport) -> str:
 
 def _about(step: StepReport) -> str:
     return (
-        f"{counted(step.replicas, 'replica')} on {step.device}, compiled in "
+        f"{count_of(step.replicas, 'replica')} on {step.device}, compiled in "
         f"{step.compile_seconds:.1f} s"
     )
 
@@ -143,8 +143,10 @@ def _figures(step: StepReport) -> str:
     if step.flops_per_example is not None:
         figures.append((f"{as_si(step.flops_per_example)}FLOP", "per example"))
     if step.examples is not None:
-        seen = "per step, all on each replica" if step.sees_all else "per step, over all replicas"
-        figures.append((f"{counted(step.examples, 'example')}", seen))
+        meaning = (
+            "per step, all on each replica" if step.sees_all else "per step, over all replicas"
+        )
+        figures.append((f"{count_of(step.examples, 'example')}", meaning))
     figures.append((as_bytes(step.bytes_moved), "moved per replica step"))
     figures.append((as_bytes(step.hbm_bytes_moved), "moved through HBM"))
     figures.append((f"{step.roofline.matrix_share:.1%}", "maximum share of the matrix units' peak"))
@@ -165,12 +167,12 @@ def _memory(step: StepReport) -> str:
     )
 
 
-def _memory_bar(parts: Sequence[tuple[str, str, int]], whole: int) -> str:
-    shown = [part for part in parts if part[2] > 0]
-    filled = bar([(color, size / whole) for _, color, size in shown])
+def _memory_bar(parts: Sequence[tuple[str, str, int]], total: int) -> str:
+    visible_parts = [part for part in parts if part[2] > 0]
+    filled = bar([(color, size / total) for _, color, size in visible_parts])
     key = "".join(
         f'<span><i class="{color}"></i>{escape(name)} {as_bytes(size)}</span>'
-        for name, color, size in shown
+        for name, color, size in visible_parts
     )
     return f'{filled}<div class="key">{key}</div>'
 
@@ -185,8 +187,8 @@ def _roofline(step: StepReport) -> str:
         text = (
             f"{as_seconds(line.seconds)} at least if the all-reduces overlap with the rest, "
             f"{as_seconds(line.seconds_in_turn)} if the rest waits for them; bound by "
-            f"{line.bound}. {counted(sums.asked, 'sum')} of the program became "
-            f"{counted(sums.count, 'all-reduce')} of {as_bytes(sums.bytes)}."
+            f"{line.bound}. {count_of(sums.asked, 'sum')} of the program became "
+            f"{count_of(sums.count, 'all-reduce')} of {as_bytes(sums.bytes)}."
         )
     if line.compiler is not None:
         text += (
@@ -220,11 +222,11 @@ def _findings(step: StepReport) -> str:
     ):
         if findings:
             parts.append(
-                f'<p class="warn">{counted(len(findings), "operation")} {description}.</p>'
+                f'<p class="warn">{count_of(len(findings), "operation")} {description}.</p>'
             )
             parts.append(table(["operation", "what to do"], map(_finding, findings)))
     if step.host_transfers:
-        count = counted(step.host_transfers, "transfer")
+        count = count_of(step.host_transfers, "transfer")
         parts.append(f'<p class="warn">{count} from or to the host per step.</p>')
     if not parts:
         return ""
@@ -248,7 +250,7 @@ def _costs(step: StepReport) -> str:
     ]
     note = ""
     if step.loops_counted_once:
-        count = counted(step.loops_counted_once, "loop")
+        count = count_of(step.loops_counted_once, "loop")
         note = f'<p class="soft">{count} of unknown length counted once.</p>'
     names = ["share of all cycles", "#cycles", "operation and source line"]
     return f"<h3>Costliest operations, by the compiler's estimate</h3>{note}{table(names, rows)}"

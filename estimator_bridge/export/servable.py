@@ -31,8 +31,8 @@ def check_is_fed(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) -> None
     """
     fed = list(fed)
     behind = _behind(outputs, fed)
-    named = {tensor.op.name for tensor in fed}  # an op that only waits for a fed one may do so
-    unfed = sorted(op.name for op in behind if op.type == "Placeholder" and op.name not in named)
+    fed_ops = {tensor.op.name for tensor in fed}  # an op that only waits for a fed one may do so
+    unfed = sorted(op.name for op in behind if op.type == "Placeholder" and op.name not in fed_ops)
     if unfed:
         raise ValueError(
             f"its outputs need the placeholders {unfed}, which are not among the fed tensors: "

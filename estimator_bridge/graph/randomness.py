@@ -252,9 +252,9 @@ class _Nodes:
         head = self.add("StridedSlice", [shape, zero, one, one], T=number, Index=tf.int32)
         tail = self.add("StridedSlice", [shape, one, one, one], T=number, Index=tf.int32,
                         end_mask=1)  # fmt: skip
-        ones = self.add("OnesLike", [head], T=number)
+        first_size = self.add("OnesLike", [head], T=number)
         axis = self.const(np.int32(0))
-        return self.add("ConcatV2", [ones, tail, axis], T=number, N=2, Tidx=tf.int32)
+        return self.add("ConcatV2", [first_size, tail, axis], T=number, N=2, Tidx=tf.int32)
 
     def const(self, value: np.generic | np.ndarray) -> str:
         name = self.add("Const", [], dtype=tf.as_dtype(value.dtype))

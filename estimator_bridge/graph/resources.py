@@ -318,9 +318,9 @@ class Resources:
         is_one_shot = node.op == "OneShotIterator"
         nodes = as_initialized(node) if is_one_shot else [node]
         fetches = [name, "^" + nodes[-1].name] if is_one_shot else [name]
-        lifted = Lifted(snapshot.with_nodes(nodes), fetches)
+        subgraph = Lifted(snapshot.with_nodes(nodes), fetches)
         with eager_mode(), tf.device(host_device()):
-            function = tf.function(lambda: lifted({}, _no_join)[0], autograph=False)
+            function = tf.function(lambda: subgraph({}, _no_join)[0], autograph=False)
             return function.get_concrete_function()()
 
 

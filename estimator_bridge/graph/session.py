@@ -20,7 +20,7 @@ import tensorflow as tf
 from estimator_bridge.graph.fetches import Fetches, flat_feed
 from estimator_bridge.graph.host_function import HostFunction
 from estimator_bridge.graph.op_errors import with_user_line
-from estimator_bridge.graph.profiling import asks_for_trace, traced
+from estimator_bridge.graph.profiling import asks_for_trace, profile_run
 from estimator_bridge.graph.queue_threads import QueueThreads
 from estimator_bridge.graph.random_positions import RandomPositions
 from estimator_bridge.graph.resources import Resources
@@ -111,7 +111,7 @@ class LiftedSession(SessionInterface):
             if value is not None and not feed_dict:
                 return value
         is_traced = asks_for_trace(options) and run_metadata is not None
-        with traced(run_metadata) if is_traced else contextlib.nullcontext():
+        with profile_run(run_metadata) if is_traced else contextlib.nullcontext():
             return self._computed(Fetches(self._graph, fetches), feed_dict or {})
 
     def evaluate(

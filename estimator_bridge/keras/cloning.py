@@ -176,13 +176,13 @@ class CompiledModel:
 
 def _check_weights(model: Any, copy: Any, inputs: Any) -> None:
     """Checks that the model's weights fit its copy, which was made for these inputs."""
-    for weight, again in zip(model.weights, copy.weights):
-        if weight.shape != again.shape:
+    for weight, copy_weight in zip(model.weights, copy.weights):
+        if weight.shape != copy_weight.shape:
             shapes = [tensor.shape for tensor in tf.nest.flatten(inputs)]
             raise ValueError(
                 f"The Keras model {model.name!r} does not fit features of shape "
                 f"{', '.join(map(str, shapes))}: with them, its weight {weight.name!r} would have "
-                f"shape {again.shape}, but it has {weight.shape}. Give it features of shape "
+                f"shape {copy_weight.shape}, but it has {weight.shape}. Give it features of shape "
                 f"{', '.join(str(tensor.shape) for tensor in model.inputs)}."
             )
 

@@ -100,9 +100,9 @@ class _Staging:
             if self._writers:
                 return []
             self._is_made = False
-            left = remove_own_folder(self._path)
+            leftovers = remove_own_folder(self._path)
             _in_use.discard(self._path)
-            return left
+            return leftovers
 
 
 @contextlib.contextmanager
@@ -151,15 +151,15 @@ def staged(folder: str, name: str) -> Iterator[str]:
         with shared.path_of(name) as path:
             yield path
         return
-    own = _Staging(folder, "beside")
+    staging = _Staging(folder, "beside")
     try:
-        with own.path_of(name) as path:
+        with staging.path_of(name) as path:
             yield path
     except BaseException:
         with contextlib.suppress(Exception):  # the first error counts
-            own.remove()
+            staging.remove()
         raise
-    own.remove()
+    staging.remove()
 
 
 def replace_file(path: str, content: bytes) -> None:
@@ -225,10 +225,10 @@ def remove_abandoned_staging(folder: str, is_only_training: bool = False) -> lis
     """
     with _lock:
         shared = _open.get(_place_of(folder))
-    left = shared.remove() if shared is not None else []  # after an error
+    leftovers = shared.remove() if shared is not None else []  # after an error
     for path in abandoned_in(folder, is_only_training):
-        left += remove_own_folder(path)
-    return left
+        leftovers += remove_own_folder(path)
+    return leftovers
 
 
 def open_to_write(path: str) -> IO[bytes]:

@@ -31,8 +31,8 @@ def record_rows(path: str) -> Found:
     for number, length in enumerate(walk(path)):
         place = f"record {number} at byte {offset}"
         if isinstance(length, Damage):
-            left = "the rest of the file cannot be read"
-            yield BadRow(path, place, f"damaged: {length.reason}; {left}")
+            consequence = "the rest of the file cannot be read"
+            yield BadRow(path, place, f"damaged: {length.reason}; {consequence}")
             return
         try:
             content, _ = reader.read(offset)

@@ -83,12 +83,12 @@ def load_model(path: str, signature: str | None = None, outputs: Sequence[str] =
       DataError: the SavedModel cannot be loaded, or has no such signature or output.
     """
     try:
-        loaded = tf.saved_model.load(path, tags=None)
+        saved_model = tf.saved_model.load(path, tags=None)
     except (OSError, ValueError, RuntimeError, tf.errors.OpError) as error:
         lines = str(getattr(error, "message", None) or error).strip().splitlines()
         raise DataError(f"{path}: not a SavedModel that can be loaded: {lines[0]}") from error
-    name = _chosen(path, list(loaded.signatures), signature)
-    function = loaded.signatures[name]
+    name = _chosen(path, list(saved_model.signatures), signature)
+    function = saved_model.signatures[name]
     specs = function.structured_input_signature[1]
     output_names = sorted(function.structured_outputs)
     missing = sorted(set(outputs) - set(output_names))
@@ -101,7 +101,7 @@ def load_model(path: str, signature: str | None = None, outputs: Sequence[str] =
     fixed = {spec.shape[0] for spec in specs.values()} - {None}
 
     def call(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        _ = loaded  # holds the variables, which the function refers to weakly
+        _ = saved_model  # holds the variables, which the function refers to weakly
         arguments = {one.name: tf.constant(values[one.name], one.dtype) for one in inputs}
         computed = function(**arguments)
         return {output: computed[output].numpy() for output in outputs or output_names}
@@ -133,7 +133,10 @@ def _input(path: str, name: str, spec: tf.TensorSpec) -> Input:
 
 def _decodes_images(function: Any) -> bool:
     graph = function.graph.as_graph_def()  # with the functions that it calls
-    bodies = [graph.node, *(called.node_def for called in graph.library.function)]
+    bodies = [
+        graph.node,
+        *(library_function.node_def for library_function in graph.library.function),
+    ]
     return any(node.op in _IMAGE_DECODERS for body in bodies for node in body)
 
 

@@ -128,13 +128,13 @@ def _cell(model_input: Input, text: str) -> Any:
         ) from None
 
 
-def _number(text: str, what: str) -> float | int:
-    for read in (int, float):
+def _number(text: str, subject: str) -> float | int:
+    for parse in (int, float):
         try:
-            return read(text)
+            return parse(text)
         except ValueError:
             continue
-    raise RowError(f"{what} {_shortened(text)}, want a number")
+    raise RowError(f"{subject} {_shortened(text)}, want a number")
 
 
 def _numbers(model_input: Input, value: Any) -> np.ndarray:
@@ -179,7 +179,7 @@ def _as_bytes(value: Any) -> Any:
 
 def _check_shape(model_input: Input, shape: tuple[int, ...], subject: str) -> None:
     fits = len(shape) == len(model_input.shape) and all(
-        want in (None, got) for want, got in zip(model_input.shape, shape)
+        want in (None, size) for want, size in zip(model_input.shape, shape)
     )
     if not fits:
         raise RowError(f"{subject} the shape {list(shape)}, want {sizes(model_input.shape)}")

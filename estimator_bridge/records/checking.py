@@ -90,11 +90,11 @@ def check(
         records = size = 0
         for path in files.paths:
             each(path)
-            whole, file_findings = _checked(path, files, features, labels)
-            records, size = records + whole, size + int(tf.io.gfile.stat(path).length)
+            whole_count, file_findings = _checked(path, files, features, labels)
+            records, size = records + whole_count, size + int(tf.io.gfile.stat(path).length)
             findings += file_findings
             if with_images:
-                bad = list(unreadable_in(path, whole, images_of(with_images)))
+                bad = list(unreadable_in(path, whole_count, images_of(with_images)))
                 findings += _image_findings(path, bad, {one.offset for one in file_findings})
                 if bad:
                     damaged[path] = tuple(one.record for one in bad)
@@ -128,12 +128,12 @@ def _found(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
     manifest = read_manifest(folder) if folder and tf.io.gfile.isdir(folder) else None
     if folder is None or manifest is None:
         return find_records(paths), []
-    there = set(tf.io.gfile.listdir(folder))
-    listed = [os.path.join(folder, s.file) for s in manifest.shards if s.file in there]
+    names = set(tf.io.gfile.listdir(folder))
+    listed = [os.path.join(folder, s.file) for s in manifest.shards if s.file in names]
     missing = [
         Finding(os.path.join(folder, s.file), f"missing: {s.records} records. Copy it again.")
         for s in manifest.shards
-        if s.file not in there
+        if s.file not in names
     ]
     for path in listed:
         check_regular(path)
@@ -148,11 +148,11 @@ def _found(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
 def _checked(
     path: str, files: RecordFiles, features: dict[str, Feature], labels: Labels | None
 ) -> tuple[int, list[Finding]]:
-    whole, damage = damage_in(path)
+    whole_count, damage = damage_in(path)
     findings = []
     shard = _shard_of(path, files.manifests.get(os.path.dirname(path)))
     if damage is not None:
-        lost = "" if shard is None else f" {shard.records - whole} records are lost."
+        lost = "" if shard is None else f" {shard.records - whole_count} records are lost."
         findings.append(
             Finding(
                 path,
@@ -166,14 +166,14 @@ def _checked(
         findings.append(
             Finding(
                 path,
-                f"not the file that was written: {whole} records and {size} bytes, want "
+                f"not the file that was written: {whole_count} records and {size} bytes, want "
                 f"{shard.records} and {shard.bytes}, with another checksum. Copy it again.",
             )
         )
-    elif not whole:
+    elif not whole_count:
         findings.append(Finding(path, "empty: no record. Remove it."))
-    findings += misfits(path, features, whole, labels)
-    return whole, findings
+    findings += misfits(path, features, whole_count, labels)
+    return whole_count, findings
 
 
 def _shard_of(path: str, manifest: Manifest | None):

@@ -46,8 +46,8 @@ def first_unreadable(
 def _first_in(
     path: str, read: Callable[[tf.Tensor], Any], leave_out: Mapping[str, Sequence[int]]
 ) -> str | None:
-    whole, damage = damage_in(path)
-    for bad in unreadable_in(path, whole, read):
+    whole_count, damage = damage_in(path)
+    for bad in unreadable_in(path, whole_count, read):
         if bad.record not in leave_out.get(path, ()):
             return (
                 f"{bad}. `estimator-bridge data check` reports all such records. Write the records "

@@ -110,8 +110,8 @@ def _matching(pattern: str) -> list[str]:
     files = sorted(tf.io.gfile.glob(pattern)) if is_pattern else [pattern]
     files = [path for path in files if not tf.io.gfile.isdir(path)]
     if not files or not (is_pattern or tf.io.gfile.exists(pattern)):
-        what = "no file matches the pattern" if is_pattern else "no such file or folder"
-        raise DataError(f"{pattern}: {what}. Name a folder, files or a pattern of records.")
+        problem = "no file matches the pattern" if is_pattern else "no such file or folder"
+        raise DataError(f"{pattern}: {problem}. Name a folder, files or a pattern of records.")
     _check_kind(pattern, files)
     return files
 

@@ -90,14 +90,14 @@ def walk(path: str) -> Iterator[int | Damage]:
             offset, record = offset + HEADER + content + FOOTER, record + 1
 
 
-def whole_records(path: str, most: int | None = None) -> int:
+def whole_records(path: str, limit: int | None = None) -> int:
     """Returns the number of records before the first damage of the framing.
 
     Args:
       path: the file.
-      most: the largest number of interest; records after it are not looked at.
+      limit: the largest number of interest; records after it are not looked at.
     """
-    lengths = itertools.islice(walk(path), most)
+    lengths = itertools.islice(walk(path), limit)
     return sum(not isinstance(length, Damage) for length in lengths)
 
 

@@ -87,11 +87,11 @@ def _examined(
 
 
 def _fits(cell: str, level: int) -> bool:
-    dtype, read = _TYPES[level]
+    dtype, convert = _TYPES[level]
     if dtype != "string" and "_" in cell:  # Python would read 1_000 as a number
         return False
     try:
-        value = read(cell)
+        value = convert(cell)
     except ValueError:
         return False
     return dtype != "int64" or -_INT64 <= value < _INT64

@@ -62,13 +62,14 @@ def _listed(folder: str) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
         )
     names = _names(folder)
     classes = [name for name in names if tf.io.gfile.isdir(os.path.join(folder, name))]
-    beside = [name for name in names if name not in classes]
+    loose_files = [name for name in names if name not in classes]
     if not names:
         raise DataError(f"{folder}: empty. Put the images of each class into a sub-folder of it.")
-    if beside:
+    if loose_files:
         raise DataError(
             f"{folder}: mixed: {len(classes)} sub-folders of classes, and also "
-            f"{_few(beside)}. Move the files into the sub-folder of a class, or out of the folder."
+            f"{_few(loose_files)}. Move the files into the sub-folder of a class, or out of the "
+            "folder."
         )
     files, others = [], []
     for label, name in enumerate(classes):

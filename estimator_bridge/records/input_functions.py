@@ -129,8 +129,8 @@ def input_fn(
         input_context: tf.distribute.InputContext | None = None,
     ) -> tf.data.Dataset:
         size = batch_size_for(params, batch_size)
-        own, part = _files_of(files, *reader_part(params, input_context))
-        return _batches(own, part, parsing, reading, size, mode or usual_mode)
+        own_files, part = _files_of(files, *reader_part(params, input_context))
+        return _batches(own_files, part, parsing, reading, size, mode or usual_mode)
 
     return batches
 
@@ -191,13 +191,13 @@ def _batches(
 def _records(paths: list[str], part: Part, reading: _Reading) -> tf.data.Dataset:
     """Returns the serialized records of files."""
     files = tf.data.Dataset.from_tensor_slices(paths)
-    read = file_reader(paths, reading.leave_out, part)
+    read_file = file_reader(paths, reading.leave_out, part)
     if not reading.training:
-        return files.interleave(read, 1, 1, num_parallel_calls=1, deterministic=True)
+        return files.interleave(read_file, 1, 1, num_parallel_calls=1, deterministic=True)
     if len(paths) > 1:
         files = files.shuffle(len(paths), seed=reading.seed)
     return files.interleave(
-        read,
+        read_file,
         min(_PARALLEL_FILES, len(paths)),
         1,
         num_parallel_calls=_ALL,

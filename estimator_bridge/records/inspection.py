@@ -70,13 +70,15 @@ def damage_in(path: str) -> tuple[int, Damage | None]:
     try:
         dataset.reduce(np.int64(0), lambda total, _: total + 1)
     except tf.errors.DataLossError:
-        whole = 0
+        whole_count = 0
         try:
             for _ in dataset:
-                whole += 1
+                whole_count += 1
         except tf.errors.DataLossError:
             pass
-        return whole, Damage(offset_of(path, whole), whole, "its checksum does not fit its content")
+        return whole_count, Damage(
+            offset_of(path, whole_count), whole_count, "its checksum does not fit its content"
+        )
     return count, framing
 
 
@@ -88,9 +90,9 @@ def first_records(paths: Sequence[str], count: int = _SAMPLE) -> list[tf.train.E
     """
     examples: list[tf.train.Example] = []
     for path in paths:
-        whole = whole_records(path, count - len(examples))
+        whole_count = whole_records(path, count - len(examples))
         try:
-            for record in tf.data.TFRecordDataset(path).take(whole):
+            for record in tf.data.TFRecordDataset(path).take(whole_count):
                 examples.append(_example(path, record.numpy()))
         except tf.errors.DataLossError:
             continue  # reported with its place by `damage_in`
@@ -134,7 +136,7 @@ def misfits(
     """
     spec = parsing_spec(features)
     batches = tf.data.TFRecordDataset(path).take(records).batch(_BATCH)
-    asked = labels if labels is not None and labels.feature in features else None
+    checked_labels = labels if labels is not None and labels.feature in features else None
     start = 0
     for batch in batches:
         try:
@@ -151,14 +153,14 @@ def misfits(
                 offset_of(path, start + number),
             )
             return
-        if asked is not None:
-            wrong = _wrong_label(parsed[asked.feature], asked)
+        if checked_labels is not None:
+            wrong = _wrong_label(parsed[checked_labels.feature], checked_labels)
             if wrong is not None:
                 number, reason = wrong
                 yield Finding(
                     path, f"record {start + number}: {reason}.", offset_of(path, start + number)
                 )
-                asked = None  # one of a file is enough
+                checked_labels = None  # one of a file is enough
         start += len(batch)
 
 
@@ -170,9 +172,10 @@ def _wrong_label(values: tf.Tensor, labels: Labels) -> tuple[int, str] | None:
     if not is_wrong.any():
         return None
     at = int(np.argmax(is_wrong))
-    got = rows[at].tolist()
+    label_values = rows[at].tolist()
     return at, (
-        f"the label {labels.feature!r} is {got[0] if len(got) == 1 else got}, want 0 to "
+        f"the label {labels.feature!r} is "
+        f"{label_values[0] if len(label_values) == 1 else label_values}, want 0 to "
         f"{labels.classes - 1} for {labels.classes} classes"
     )
 
@@ -211,17 +214,18 @@ def _difference(record: bytes, features: Mapping[str, Feature]) -> str:
         example = tf.train.Example.FromString(record)
     except Exception:  # protobuf's own type has moved between releases
         return "not a tf.train.Example"
-    there = example.features.feature
+    stored_features = example.features.feature
     for name, want in features.items():
-        kind = there[name].WhichOneof("kind") if name in there else None
+        kind = stored_features[name].WhichOneof("kind") if name in stored_features else None
         if kind is None:
-            return f"feature {name!r} is missing; it has {', '.join(sorted(there)) or 'none'}"
+            names = ", ".join(sorted(stored_features)) or "none"
+            return f"feature {name!r} is missing; it has {names}"
         stored = "string" if want.dtype == "uint8" else want.dtype
-        got, size = _LISTS[kind], len(getattr(there[name], kind).value)
+        dtype, size = _LISTS[kind], len(getattr(stored_features[name], kind).value)
         want_size = 1 if want.dtype == "uint8" else want.size
-        if got != stored or (want_size is not None and size != want_size):
+        if dtype != stored or (want_size is not None and size != want_size):
             return (
-                f"feature {name!r} has {size} values of {got}, want {want_size or 'some'} of "
+                f"feature {name!r} has {size} values of {dtype}, want {want_size or 'some'} of "
                 f"{stored}"
             )
     return "its features cannot be parsed"

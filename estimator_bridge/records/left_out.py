@@ -71,8 +71,8 @@ def file_reader(
     def read_rest(path: tf.Tensor) -> tf.data.Dataset:
         excluded = tf.boolean_mask(tf.constant(numbers, tf.int64), tf.equal(files, path))
         numbered = _records(path).enumerate()
-        whole = numbered.filter(lambda number, _: tf.reduce_all(tf.not_equal(excluded, number)))
-        return part.of(whole.map(lambda _, record: record))
+        remaining = numbered.filter(lambda number, _: tf.reduce_all(tf.not_equal(excluded, number)))
+        return part.of(remaining.map(lambda _, record: record))
 
     return read_rest
 

@@ -53,12 +53,12 @@ def unreadable_in(
     def numbered(number: tf.Tensor, record: tf.Tensor) -> tf.Tensor:
         values = tf.nest.flatten(read(record), expand_composites=True)
         # TensorFlow drops stateless operations whose results nobody uses; this one uses them.
-        used = tf.raw_ops.Assert(condition=number >= 0, data=values)
-        with tf.control_dependencies([used]):
+        assertion = tf.raw_ops.Assert(condition=number >= 0, data=values)
+        with tf.control_dependencies([assertion]):
             return tf.identity(number)
 
-    whole = tf.data.TFRecordDataset(path).take(records)
-    dataset = tf.data.Dataset.zip((tf.data.Dataset.range(records), whole))
+    serialized = tf.data.TFRecordDataset(path).take(records)
+    dataset = tf.data.Dataset.zip((tf.data.Dataset.range(records), serialized))
     dataset = dataset.map(numbered, num_parallel_calls=_CORES, deterministic=True).ignore_errors()
     good = [batch.numpy() for batch in dataset.batch(_BATCH)]
     bad = np.setdiff1d(np.arange(records), np.concatenate(good) if good else [])

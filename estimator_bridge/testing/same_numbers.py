@@ -144,30 +144,30 @@ def _copy_first_checkpoint(source: str, target: str) -> None:
 
 
 def _compare(name: str, actual: Any, expected: Any, tolerance: float) -> None:
-    for what, value in expected.items():
-        _compare_values(f"{name}: {what}", actual[what], value, tolerance)
+    for label, value in expected.items():
+        _compare_values(f"{name}: {label}", actual[label], value, tolerance)
 
 
-def _compare_values(what: str, actual: Any, expected: Any, tolerance: float) -> None:
+def _compare_values(label: str, actual: Any, expected: Any, tolerance: float) -> None:
     if isinstance(expected, dict):
         if not isinstance(actual, dict) or set(actual) != set(expected):
             has = sorted(actual) if isinstance(actual, dict) else type(actual).__name__
-            raise ModelCheckError(f"{what}: {has}; the model_fn gives {sorted(expected)}")
+            raise ModelCheckError(f"{label}: {has}; the model_fn gives {sorted(expected)}")
         for key, value in expected.items():
-            _compare_values(f"{what} {key!r}", actual[key], value, tolerance)
+            _compare_values(f"{label} {key!r}", actual[key], value, tolerance)
     elif isinstance(expected, (list, tuple)):
         if len(actual) != len(expected):
-            raise ModelCheckError(f"{what}: {len(actual)}; the model_fn gives {len(expected)}")
+            raise ModelCheckError(f"{label}: {len(actual)}; the model_fn gives {len(expected)}")
         for place, value in enumerate(expected):
-            _compare_values(f"{what} {place}", actual[place], value, tolerance)
+            _compare_values(f"{label} {place}", actual[place], value, tolerance)
     else:
-        _compare_arrays(what, np.asarray(actual), np.asarray(expected), tolerance)
+        _compare_arrays(label, np.asarray(actual), np.asarray(expected), tolerance)
 
 
-def _compare_arrays(what: str, actual: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
+def _compare_arrays(label: str, actual: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
     if actual.shape != expected.shape or actual.dtype != expected.dtype:
         raise ModelCheckError(
-            f"{what}: {actual.dtype} {list(actual.shape)}; the model_fn gives {expected.dtype} "
+            f"{label}: {actual.dtype} {list(actual.shape)}; the model_fn gives {expected.dtype} "
             f"{list(expected.shape)}"
         )
     if np.issubdtype(expected.dtype, np.floating):
@@ -178,6 +178,6 @@ def _compare_arrays(what: str, actual: np.ndarray, expected: np.ndarray, toleran
     if not np.all(same):
         place = tuple(int(i) for i in np.argwhere(~np.atleast_1d(same))[0])
         raise ModelCheckError(
-            f"{what} differs first at {list(place)}: {np.atleast_1d(actual)[place]}; the model_fn "
+            f"{label} differs first at {list(place)}: {np.atleast_1d(actual)[place]}; the model_fn "
             f"gives {np.atleast_1d(expected)[place]}"
         )

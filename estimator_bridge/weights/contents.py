@@ -75,10 +75,10 @@ def find_checkpoint(path: str) -> str:
     if not tf.io.gfile.isdir(path):
         check_intact(path)
         return path
-    saved = os.path.join(path, "variables", "variables")
+    prefix = os.path.join(path, "variables", "variables")
     if tf.io.gfile.exists(os.path.join(path, "saved_model.pb")):
-        check_intact(saved)
-        return saved
+        check_intact(prefix)
+        return prefix
     latest = latest_checkpoint(path)
     if latest is None:
         raise CheckpointError(

@@ -135,13 +135,13 @@ def _parsed(path: str, number: int, words: list[str]) -> Renaming:
 
 
 def _check_single(path: str, table: Sequence[Renaming], attribute: str) -> None:
-    seen: dict[str, int] = {}
+    line_by_name: dict[str, int] = {}
     for line in table:
         name = getattr(line, attribute)
-        if name in seen:
+        if name in line_by_name:
             raise DataError(
                 f"{os.fspath(path)}, line {line.line}: the {attribute} name {name!r} is also in "
-                f"line {seen[name]}. Name each variable once."
+                f"line {line_by_name[name]}. Name each variable once."
             )
         if name is not None:
-            seen[name] = line.line
+            line_by_name[name] = line.line
