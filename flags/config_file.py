@@ -145,7 +145,7 @@ def _arguments(path: str, flag_names: set[str], flag_values: absl_flags.FlagValu
     }
     problems: list[str] = []
     arguments: list[str] = []
-    seen: dict[str, int] = {}
+    line_by_name: dict[str, int] = {}
     for key, node in root.value:
         line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode):
@@ -153,10 +153,10 @@ def _arguments(path: str, flag_names: set[str], flag_values: absl_flags.FlagValu
             continue
         name = str(key.value)
         where = f"{path}, line {line}: {name}"
-        if name in seen:
-            problems.append(f"{where}: given twice, in line {seen[name]} too")
+        if name in line_by_name:
+            problems.append(f"{where}: given twice, in line {line_by_name[name]} too")
             continue
-        seen[name] = line
+        line_by_name[name] = line
         if name not in flag_values or name == _NAME:
             problems.append(f"{where}: there is no such flag{_nearest(name, flag_values)}")
             continue
@@ -187,8 +187,8 @@ def _value(node: Any, flag: absl_flags.Flag) -> str | None:
 
     kind = flag.flag_type()
     if not isinstance(node, yaml.ScalarNode):
-        shown = "a list" if isinstance(node, yaml.SequenceNode) else "a mapping"
-        raise ValueError(f"got {shown}, want {_WANTED.get(kind, 'one value')}")
+        excerpt = "a list" if isinstance(node, yaml.SequenceNode) else "a mapping"
+        raise ValueError(f"got {excerpt}, want {_WANTED.get(kind, 'one value')}")
     tag = node.tag.rpartition(":")[2]
     if tag == "null":
         return None
@@ -201,8 +201,8 @@ def _value(node: Any, flag: absl_flags.Flag) -> str | None:
     }.get(kind, tag == "str" or not _is_word(node))
     if not fits:
         quoted = f', such as {flag.name}: "{text}"' if kind.startswith("string") else ""
-        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-        raise ValueError(f"got {shown} ({_type_of(tag)}), want {_WANTED.get(kind, kind)}{quoted}")
+        excerpt = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+        raise ValueError(f"got {excerpt} ({_type_of(tag)}), want {_WANTED.get(kind, kind)}{quoted}")
     if tag == "bool":
         return "true" if text.lower() in ("true", "yes", "on") else "false"
     return text

@@ -47,11 +47,11 @@ def parse_flags(
         _check_flagfiles(argv)
         rest = flag_values(with_config(argv, flag_values))
         if len(rest) > 1:
-            more = [f"and {len(rest) - 1 - _SHOWN} more"] if len(rest) - 1 > _SHOWN else []
-            shown = [
+            remainder = [f"and {len(rest) - 1 - _SHOWN} more"] if len(rest) - 1 > _SHOWN else []
+            complaints = [
                 f"{word[:_LONGEST]!r}: flags start with --, as in --mode=train" for word in rest[1:]
             ]
-            raise FlagsError([*shown[:_SHOWN], *more])
+            raise FlagsError([*complaints[:_SHOWN], *remainder])
         if settle is not None:
             settle(flag_values)
         check_flags(flag_values)

@@ -47,12 +47,12 @@ def input_fn_of(splits: Mapping[str, Split], request: InputRequest) -> InputFn:
         splits: the examples by split.
         request: which examples, and in which order.
     """
-    chosen = splits[request.split]
+    split = splits[request.split]
 
     def own_arrays(params: Any, input_context: tf.distribute.InputContext | None) -> Any:
         index, count = reader_part(params, input_context)
         rows = slice(index, request.first, count)
-        return tf.nest.map_structure(lambda values: values[rows], (chosen.features, chosen.labels))
+        return tf.nest.map_structure(lambda values: values[rows], (split.features, split.labels))
 
     def in_order(params: Any, input_context: tf.distribute.InputContext | None) -> tf.data.Dataset:
         return tf.data.Dataset.from_tensor_slices(own_arrays(params, input_context))

@@ -243,15 +243,15 @@ class KerasTrainer:
                 loss = strategy.reduce("MEAN", losses, axis=None)
             return loss
 
-        saved = self._step()
+        saved_step = self._step()
         while (step := self._step()) < end:
-            until_saved = saved + self._settings.save_every - step
+            until_saved = saved_step + self._settings.save_every - step
             count = min(self._settings.steps_per_call, until_saved, end - step)
             loss = float(train(batches, tf.constant(count)))
             step += count
             progress(step, loss)
-            if step == end or step - saved == self._settings.save_every:
-                saved = step
+            if step == end or step - saved_step == self._settings.save_every:
+                saved_step = step
                 save()
 
 

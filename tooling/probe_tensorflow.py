@@ -53,10 +53,10 @@ def broken() -> Iterator[str]:
 def _import_fails(place: tuple[str, str]) -> str | None:
     module, name = place
     try:
-        loaded = importlib.import_module(module)
+        loaded_module = importlib.import_module(module)
     except ImportError as error:
         return f"{module}: {error}"
-    if hasattr(loaded, name):
+    if hasattr(loaded_module, name):
         return None
     try:
         importlib.import_module(f"{module}.{name}")

@@ -82,7 +82,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
             )
         ),
         show=show,
-        shown=_SHOWN,
+        shown_examples=_SHOWN,
         params=params,
         warm_start=start,
     )

@@ -72,15 +72,15 @@ class TextReader:
         parts = self._cut(parts, self._length - 2 - is_pair)
         start, separator = (self._column(text, piece) for piece in (START, SEPARATOR))
         first = tf.concat([start, parts[0], separator], axis=1)
-        whole = first
+        pieces = first
         if second is not None:
             end = tf.RaggedTensor.from_tensor(separator, lengths=is_pair)
-            whole = tf.concat([first, parts[1], end], axis=1)
-        size, first_size = whole.row_lengths(), first.row_lengths()
+            pieces = tf.concat([first, parts[1], end], axis=1)
+        size, first_size = pieces.row_lengths(), first.row_lengths()
         mask = tf.sequence_mask(size, self._length, tf.int32)
         shape = [None, self._length]
         return {
-            "input_ids": tf.cast(whole.to_tensor(self._numbers[PAD], shape=shape), tf.int32),
+            "input_ids": tf.cast(pieces.to_tensor(self._numbers[PAD], shape=shape), tf.int32),
             "input_mask": mask,
             "segment_ids": mask - tf.sequence_mask(first_size, self._length, tf.int32),
         }
@@ -114,10 +114,10 @@ class TextReader:
         table = _table(list(changes), list(changes.values()), _SAME)
         flat = characters.flat_values
         replacements = table.lookup(flat)
-        changed = characters.with_flat_values(
+        characters_to_split = characters.with_flat_values(
             tf.where(tf.equal(replacements, _SAME), flat, replacements)
         )
-        return tf.strings.split(tf.strings.reduce_join(changed, axis=-1))
+        return tf.strings.split(tf.strings.reduce_join(characters_to_split, axis=-1))
 
     def _split(self, words: tf.Tensor) -> tf.RaggedTensor:
         """Takes the longest piece that fits, again and again, of all words at once.
@@ -172,9 +172,9 @@ def _changes(lower_case: bool) -> Mapping[str, str]:
         character = chr(code)
         # Between letters, so that a space or a mark divides them.
         (first, *inner) = words_of(f"a{character}a", lower_case)
-        changed = " ".join([first, *inner])[1:-1]
-        if changed != character:
-            changes[character] = changed
+        replacement = " ".join([first, *inner])[1:-1]
+        if replacement != character:
+            changes[character] = replacement
     return changes
 
 

@@ -70,8 +70,8 @@ def split_patches(task: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     images, labels = _cut(task)
     order = np.random.RandomState(_SEED).permutation(len(labels))
     count = round(_TEST_SHARE * len(labels))
-    chosen = {"train": order[count:], "test": order[:count]}
-    return {split: (images[rows], labels[rows]) for split, rows in chosen.items()}
+    rows_by_split = {"train": order[count:], "test": order[:count]}
+    return {split: (images[rows], labels[rows]) for split, rows in rows_by_split.items()}
 
 
 def _cut(task: str) -> tuple[np.ndarray, np.ndarray]:

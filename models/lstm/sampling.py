@@ -76,16 +76,16 @@ def sample(model_dir: str, prompt: str = "\n", how: Sampling = Sampling()) -> st
         ]
         drawn = v1.placeholder(tf.int32, [])
         logits, after = layers.step(value, states)
-        chosen = tf.cast(_choose(logits, drawn, how), tf.int32)
+        choice = tf.cast(_choose(logits, drawn, how), tf.int32)
         state_values = session.run(tf.nest.map_structure(tf.zeros_like, states))
-        written = bytearray(prompt.encode())
-        for at in range(len(written) + how.length - 1):
-            feed = {value: [written[at]], drawn: at}
+        content = bytearray(prompt.encode())
+        for at in range(len(content) + how.length - 1):
+            feed = {value: [content[at]], drawn: at}
             feed.update(zip(tf.nest.flatten(states), tf.nest.flatten(state_values)))
-            (following,), state_values = session.run([chosen, after], feed)
-            if at + 1 == len(written):
-                written.append(following)
-    return bytes(written[-how.length :]).decode(errors="replace")
+            (following,), state_values = session.run([choice, after], feed)
+            if at + 1 == len(content):
+                content.append(following)
+    return bytes(content[-how.length :]).decode(errors="replace")
 
 
 def _choose(logits: tf.Tensor, position: tf.Tensor, how: Sampling) -> tf.Tensor:

@@ -49,7 +49,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         data=data,
         receiver_fn=serving_input_receiver_fn(length),
         show=_show,
-        shown=_SHOWN,
+        shown_examples=_SHOWN,
         params={
             "units": flag_values.lstm_units,
             "layers": flag_values.lstm_layers,

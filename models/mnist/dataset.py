@@ -150,8 +150,8 @@ def make_dataset(
     """
     dataset = data.read(split)
     if first is not None:
-        few = dataset.take(first).cache()
-        return few.repeat() if split == "train" else few
+        first_examples = dataset.take(first).cache()
+        return first_examples.repeat() if split == "train" else first_examples
     if split == "train":
         size = data.sizes[split]
         if size < _FEW:

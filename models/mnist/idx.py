@@ -91,9 +91,9 @@ def read_idx(path: str, num_dimensions: int) -> np.ndarray:
         values = read_at_most(file, want + 1)
     if len(values) != want:
         size = start + len(values)
-        got = f"cut short: {size}" if len(values) < want else f"too long: at least {size}"
+        description = f"cut short: {size}" if len(values) < want else f"too long: at least {size}"
         raise DataError(
-            f"{path}: {got} bytes, but a header that states the shape {list(shape)} wants "
+            f"{path}: {description} bytes, but a header that states the shape {list(shape)} wants "
             f"{start + want}. Download it again."
         )
     return np.frombuffer(values, np.uint8).reshape(shape)

@@ -89,15 +89,15 @@ def write_table(folder: str, table: str) -> None:
     from sklearn import datasets
     from sklearn.model_selection import train_test_split
 
-    loaded = getattr(datasets, f"load_{table}")(as_frame=False)
-    names = [name.replace(" ", "_").replace("/", "_") for name in loaded.feature_names]
-    is_class = hasattr(loaded, "target_names")
+    bunch = getattr(datasets, f"load_{table}")(as_frame=False)
+    names = [name.replace(" ", "_").replace("/", "_") for name in bunch.feature_names]
+    is_class = hasattr(bunch, "target_names")
     parts = train_test_split(
-        loaded.data,
-        loaded.target.astype(int if is_class else float),
+        bunch.data,
+        bunch.target.astype(int if is_class else float),
         test_size=_TEST_FRACTION,
         random_state=_SPLIT_SEED,
-        stratify=loaded.target if is_class else None,
+        stratify=bunch.target if is_class else None,
     )
     os.makedirs(folder, exist_ok=True)
     for split, data, targets in (("train", parts[0], parts[2]), ("test", parts[1], parts[3])):

@@ -51,7 +51,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         data=data,
         receiver_fn=_receiver(features),
         show=functools.partial(_show, values["test"][target], is_class),
-        shown=_SHOWN,
+        shown_examples=_SHOWN,
         params=params,
     )
 

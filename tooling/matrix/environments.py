@@ -43,7 +43,7 @@ def make(pair: Pair, folder: Path) -> dict[str, float]:
     Raises:
         MatrixError: the Python is not installed, or the installation fails.
     """
-    started = time.monotonic()
+    start = time.monotonic()
     if not python_in(folder).exists():
         shutil.rmtree(folder, ignore_errors=True)
         _call([_python(pair.python), "-m", "venv", str(folder)])
@@ -59,7 +59,7 @@ def make(pair: Pair, folder: Path) -> dict[str, float]:
     )
     record_file = folder / _MADE
     if not record_file.exists():
-        seconds = round(time.monotonic() - started)
+        seconds = round(time.monotonic() - start)
         record_file.write_text(json.dumps({"seconds": seconds, "megabytes": weigh(folder)}))
     return json.loads(record_file.read_text())
 
@@ -96,11 +96,11 @@ def _installer(python: Path) -> list[str]:
 
 def _python(version: str) -> str:
     for python in _pythons(version):
-        done = subprocess.run(
+        process = subprocess.run(
             [python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        if done.stdout.strip() == version:  # a pyenv shim exists, but fails
+        if process.stdout.strip() == version:  # a pyenv shim exists, but fails
             return python
     raise MatrixError(
         f"Python {version} is not installed. Install it so that `python{version}` or pyenv has it, "
@@ -117,7 +117,9 @@ def _pythons(version: str) -> Iterator[str]:
 
 
 def _call(command: list[str]) -> str:
-    done = subprocess.run(command, env=clean_environ(), capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise MatrixError(f"`{' '.join(command)}` failed:\n{done.stdout}{done.stderr}")
-    return done.stdout
+    process = subprocess.run(
+        command, env=clean_environ(), capture_output=True, text=True, check=False
+    )
+    if process.returncode:
+        raise MatrixError(f"`{' '.join(command)}` failed:\n{process.stdout}{process.stderr}")
+    return process.stdout

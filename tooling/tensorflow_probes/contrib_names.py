@@ -98,11 +98,11 @@ def _modes() -> None:
         check(hasattr(private.eager_modes, name), f"eager.{name} is gone")
     for name in ("run_all_in_graph_and_eager_modes", "run_in_graph_and_eager_modes"):
         check(hasattr(private.test_modes, name), f"{name} is gone")
-    seen: list[str] = []
+    op_types: list[str] = []
 
     def see(op_type: str, *details: Any, **more: Any) -> None:
         del details, more
-        seen.append(op_type)
+        op_types.append(op_type)
 
     with private.eager_mode():
         private.op_callbacks.add_op_callback(see)
@@ -111,7 +111,7 @@ def _modes() -> None:
         finally:
             private.op_callbacks.remove_op_callback(see)
         tf.square(tf.constant(2.0))
-    check(seen == ["Square"], f"a callback sees {seen}")
+    check(op_types == ["Square"], f"a callback sees {op_types}")
 
 
 @probe("stripped_op_list_for_graph")
@@ -144,9 +144,9 @@ def _remapping() -> None:
        "use_resource_variables", "variable_scope_counts")  # fmt: skip
 def _layers() -> None:
     with new_graph():
-        layer, named = v1.layers.Dense(1), v1.layers.Dense(1, name="own")
+        layer, named_layer = v1.layers.Dense(1), v1.layers.Dense(1, name="own")
         check(private.layer_scope(layer) is None, "a new layer has a scope")
-        kinds = [private.has_automatic_name(each) for each in (v1.layers.Dense(1), named)]
+        kinds = [private.has_automatic_name(each) for each in (v1.layers.Dense(1), named_layer)]
         check(kinds == [True, False], "a layer's name does not tell where it comes from")
         private.rename_layer(layer, private.layer_name_counts(), {"dense"}, "scope")
         check(layer.name == "dense_1", f"a layer is renamed to {layer.name}")

@@ -67,8 +67,8 @@ def _random_reader() -> None:
         path = f"{folder}/x.tfrecord"
         with tf.io.TFRecordWriter(path) as writer:
             writer.write(b"abc")
-        read = private.tf_record_random_reader(path).read(0)
-        check(tuple(read) == (b"abc", 19), f"a record of 3 bytes is read as {read}")
+        record = private.tf_record_random_reader(path).read(0)
+        check(tuple(record) == (b"abc", 19), f"a record of 3 bytes is read as {record}")
 
 
 @probe("IndexedSlicesValue")
@@ -274,6 +274,6 @@ def _sequence_columns() -> None:
 def _inherited() -> None:
     for place, words in private.INHERITED.items():
         kind = pkgutil.resolve_name(place)
-        there = {name for parent in kind.__mro__ for name in (*vars(parent), *names_of(parent))}
-        gone = sorted(set(words.split()) - there)
-        check(not gone, f"{place} has no {', '.join(gone)}")
+        names = {name for parent in kind.__mro__ for name in (*vars(parent), *names_of(parent))}
+        missing = sorted(set(words.split()) - names)
+        check(not missing, f"{place} has no {', '.join(missing)}")
