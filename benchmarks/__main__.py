@@ -51,7 +51,7 @@ def main() -> None:
     pythons = {**dict.fromkeys(WAYS, sys.executable), **others}
     pythons = {way: python for way, python in pythons.items() if python}
     output = os.path.join(args.output, "figures.json")
-    content = _kept(output) if args.only or args.resume or args.rounds == 0 else {}
+    content = _content_of(output) if args.only or args.resume or args.rounds == 0 else {}
     content = {**_machine(), "workloads": content.get("workloads", {})}
     workloads = [w for w in WORKLOADS if args.rounds and (not args.only or w.name in args.only)]
     for workload in workloads:
@@ -83,7 +83,7 @@ def _show(content: dict[str, Any], folder: str, in_docs: bool) -> None:
         write_whole("docs/performance.md", page.encode())
 
 
-def _kept(path: str) -> dict[str, Any]:
+def _content_of(path: str) -> dict[str, Any]:
     """Returns the figures of an earlier run, some of which are measured again."""
     if not os.path.exists(path):
         return {}

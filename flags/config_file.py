@@ -71,12 +71,12 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
         word = waiting.pop(0)
         if word == "--":
             return files, [*rest, word, *waiting]
-        name, is_given, value = word.lstrip("-").partition("=")
+        name, has_equals, value = word.lstrip("-").partition("=")
         if not word.startswith("-") or name != _NAME:
             rest.append(word)
-        elif is_given and value:
+        elif has_equals and value:
             files.append(value)
-        elif not is_given and waiting:
+        elif not has_equals and waiting:
             files.append(waiting.pop(0))
         else:
             raise FlagsError(["--config= is empty: name a YAML file, as in --config=run.yaml"])

@@ -27,7 +27,7 @@ def explained_full_disk(model_dir: str) -> Iterator[None]:
       DiskError: it is read-only, or fails.
     """
 
-    def removed_and_told() -> str:
+    def clean_up() -> str:
         with contextlib.suppress(tf.errors.OpError, OSError):
             remove_leftovers(model_dir)
         return _what_stands(model_dir)
@@ -36,7 +36,7 @@ def explained_full_disk(model_dir: str) -> Iterator[None]:
         "or use a model_dir on another disk; RunConfig(keep_checkpoint_max=...) sets how many "
         "checkpoints are kept."
     )
-    with _explained(removed_and_told, advice, model_dir):
+    with _explained(clean_up, advice, model_dir):
         yield
 
 

@@ -82,7 +82,7 @@ class Positions:
         path = self.path(step)
         try:
             with eager_mode():
-                state = _taken(iterator)
+                state = _saveable_state(iterator)
         except (tf.errors.FailedPreconditionError, tf.errors.UnimplementedError) as error:
             raise InputPositionError(
                 f"The position of the input cannot be saved: {_reason(error)}. "
@@ -281,7 +281,7 @@ class _TakenIterator(tf.__internal__.tracking.AutoTrackable):
         return {"ITERATOR_STATE": self._state()}
 
 
-def _taken(iterator: Any) -> Any:
+def _saveable_state(iterator: Any) -> Any:
     if isinstance(iterator, DividedIterators):
         return iterator.with_iterators(map(_TakenIterator, iterator.iterators))
     return _TakenIterator(iterator)

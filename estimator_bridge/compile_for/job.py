@@ -24,7 +24,7 @@ from estimator_bridge.compile_for.units import as_bytes
 
 __all__ = ["CompileJob", "current_job", "start_job", "use_job"]
 
-_given: list[CompileJob] = []
+_jobs: list[CompileJob] = []
 
 
 class CompileJob:
@@ -200,12 +200,12 @@ def current_job() -> CompileJob | None:
     Raises:
       ValueError: see ``Request.of``.
     """
-    return _given[-1] if _given else _job_of_environment()
+    return _jobs[-1] if _jobs else _job_of_environment()
 
 
 def use_job(job: CompileJob) -> None:
     """Sets this process's job; it overrides the environment."""
-    _given[:] = [job]
+    _jobs[:] = [job]
 
 
 @functools.cache

@@ -21,7 +21,7 @@ def needed_nodes(
     """Returns the nodes to compute, each with its inputs, and the given references they use."""
     effects = Effects.of(snapshot)
     batch = {r for r in input_refs if not r.startswith("^") and node_name(r) not in resources}
-    felt, given_nodes = effects.felt_beyond(batch), set(map(node_name, batch))
+    felt, input_nodes = effects.felt_beyond(batch), set(map(node_name, batch))
 
     def waits_for_nothing(ref: str) -> bool:
         name = ref[1:]
@@ -29,7 +29,7 @@ def needed_nodes(
             return False
         node = snapshot.nodes[name]
         is_place = name in resources or node.op in _PLACES
-        is_there = name in given_nodes and (is_place or not effects.changes_state(node))
+        is_there = name in input_nodes and (is_place or not effects.changes_state(node))
         return name not in felt or is_there
 
     needed: dict[str, list[str]] = {}

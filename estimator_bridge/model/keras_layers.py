@@ -32,7 +32,7 @@ class KerasLayers:
     def __init__(self, graph: tf.Graph):
         self._graph = graph
         self._layers: dict[int, Any] = {}  # by id, as layers may define equality
-        self._known = {operation.name for operation in _placeholders(graph)}
+        self._initial_placeholders = {operation.name for operation in _placeholders(graph)}
 
     def note(self, layer: Any) -> None:
         """Records a layer that builds in the graph, unless it uses the graph's collections."""
@@ -59,7 +59,7 @@ class KerasLayers:
 
     def _usable(self, items: Iterator[Any]) -> list[Any]:
         # A functional model is first built on its own placeholders, which nothing feeds.
-        unfed = {p for p in _placeholders(self._graph) if p.name not in self._known}
+        unfed = {p for p in _placeholders(self._graph) if p.name not in self._initial_placeholders}
         distinct = {id(item): item for item in items}.values()
         return [item for item in distinct if not (unfed and unfed & ancestors([item]))]
 

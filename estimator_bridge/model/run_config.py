@@ -123,8 +123,8 @@ class RunConfig:
         checkpoint_save_graph_def: bool = True,
     ):
         if save_checkpoints_secs is _UNSET:
-            never_said = save_checkpoints_steps is _UNSET
-            save_checkpoints_secs = _DEFAULT_SAVE_CHECKPOINTS_SECS if never_said else None
+            is_unset = save_checkpoints_steps is _UNSET
+            save_checkpoints_secs = _DEFAULT_SAVE_CHECKPOINTS_SECS if is_unset else None
         if save_checkpoints_steps is _UNSET:
             save_checkpoints_steps = None
         tf_config = read_tf_config()

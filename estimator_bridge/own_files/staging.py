@@ -63,17 +63,17 @@ class _Staging:
         self.process = os.getpid()
         name = f"{_START}-{kind}-{this_machine()}-{self.process}-{self._token}"
         self._path = os.path.join(folder, name)
-        self._is_made = self._is_closed = False
+        self._is_created = self._is_closed = False
         self._writers = 0
 
     @contextlib.contextmanager
     def path_of(self, name: str) -> Iterator[str]:
         """Gives the path under which a file is written."""
         with _lock:
-            if not self._is_made:
+            if not self._is_created:
                 _in_use.add(self._path)
                 make_own_folder(self._path, self._token)
-                self._is_made = True
+                self._is_created = True
             self._writers += 1
         try:
             yield os.path.join(self._path, f"{self._token}.{name}")
@@ -99,7 +99,7 @@ class _Staging:
         with _lock:
             if self._writers:
                 return []
-            self._is_made = False
+            self._is_created = False
             leftovers = remove_own_folder(self._path)
             _in_use.discard(self._path)
             return leftovers

@@ -150,7 +150,7 @@ def _batches(
             continue
         try:
             arrays = arrays_of(model, inputs.kind, row)
-            _kept(row, settings.keep)
+            _columns_of(row, settings.keep)
         except RowError as error:
             _refuse(BadRow(row.path, row.place, str(error)), settings, counts, progress)
             continue
@@ -173,7 +173,7 @@ def _same_shapes(one: Arrays, other: Arrays) -> bool:
     return all(one[name].shape == other[name].shape for name in one)
 
 
-def _kept(row: Row, names: Sequence[str]) -> dict[str, Any]:
+def _columns_of(row: Row, names: Sequence[str]) -> dict[str, Any]:
     for name in names:
         if name not in row.fields:
             raise RowError(f"no value {name!r} for --keep; it has {', '.join(row.fields)}")
@@ -198,7 +198,7 @@ def _computed(
         return
     counts.predicted += len(batch)
     yield [
-        {**_kept(row, settings.keep), **{name: value[at] for name, value in outputs.items()}}
+        {**_columns_of(row, settings.keep), **{name: value[at] for name, value in outputs.items()}}
         for at, (row, _) in enumerate(batch)
     ]
 

@@ -82,7 +82,7 @@ def check(
       DataError: there are no records, or a folder is mixed. Damaged files are findings.
     """
     with eager_mode():
-        files, missing = _found(paths)
+        files, missing = _listed_files(paths)
         features = files.features or features_of(files.paths)
         findings = [*missing, *_label_findings(files, features, labels)]
         with_images = image_features(files.paths, features) if images else ()
@@ -122,7 +122,7 @@ def _image_findings(
         yield Finding(path, f"{len(bad) - _SHOWN:,} more damaged images.", is_image=True)
 
 
-def _found(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
+def _listed_files(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
     """Returns the files; what `find_records` refuses because of a manifest becomes findings."""
     folder = os.fspath(paths).rstrip("/") if isinstance(paths, (str, os.PathLike)) else None
     manifest = read_manifest(folder) if folder and tf.io.gfile.isdir(folder) else None

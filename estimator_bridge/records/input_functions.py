@@ -234,12 +234,12 @@ def _parser(
     if user_features:
         spec = dict(user_features)
 
-        def parse_given(records: tf.Tensor) -> dict[str, tf.Tensor]:
+        def parse_by_spec(records: tf.Tensor) -> dict[str, tf.Tensor]:
             if records.shape.rank == 1:
                 return tf.io.parse_example(records, spec)
             return tf.io.parse_single_example(records, spec)
 
-        return parse_given
+        return parse_by_spec
     features = dict(described or {})
     return lambda records: parse(features, records)
 

@@ -85,11 +85,11 @@ class Photographs:
             transform=augment if training else None,
             shuffle=_SHUFFLED,
             seed=request.seed,
-            cache=training and self._kept(request.split),
+            cache=training and self._cache_of(request.split),
             leave_out=self.records[request.split].leave_out,
         )
 
-    def _kept(self, split: str) -> str | bool:
+    def _cache_of(self, split: str) -> str | bool:
         """Returns what the reader keeps in memory: decoded images if they fit, or JPEG images."""
         decoded = self.sizes[split] * self.image_size**2 * 3 * tf.float32.size
         return "decoded" if decoded <= _MOST_DECODED else True

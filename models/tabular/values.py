@@ -101,7 +101,7 @@ def classes_of(train: Values, test: Values, target: str, kind: str, paths: Seque
     if kind == CLASSES and wrong:
         raise UserError(
             f"{paths[0]}: --target_kind={CLASSES} wants whole numbers from 0 to "
-            f"{_MOST_CLASSES - 1} in column {target!r}, which has {_told(wrong)}."
+            f"{_MOST_CLASSES - 1} in column {target!r}, which has {_listing(wrong)}."
         )
     if kind == NUMBER or wrong:
         return 0
@@ -111,8 +111,8 @@ def classes_of(train: Values, test: Values, target: str, kind: str, paths: Seque
         if len(distinct) > _FEW_VALUES:
             return 0
         raise UserError(
-            f"{paths[0]}: column {target!r} has {_told(distinct)}, but not {_told(missing)}. Are "
-            f"they classes or numbers? Pass --target_kind={NUMBER} to predict a number, "
+            f"{paths[0]}: column {target!r} has {_listing(distinct)}, but not {_listing(missing)}. "
+            f"Are they classes or numbers? Pass --target_kind={NUMBER} to predict a number, "
             f"--target_kind={CLASSES} for {count} classes, or number the classes from 0 on."
         )
     if count == 1:
@@ -122,11 +122,11 @@ def classes_of(train: Values, test: Values, target: str, kind: str, paths: Seque
     for row, value in enumerate(test[target]):
         if value % 1 or not 0 <= value < count:
             raise UserError(
-                f"{paths[1]}: row {row + 1} has the class {_told([value])} in column {target!r}, "
-                f"want 0 to {count - 1} as in {paths[0]}."
+                f"{paths[1]}: row {row + 1} has the class {_listing([value])} in column "
+                f"{target!r}, want 0 to {count - 1} as in {paths[0]}."
             )
     return count
 
 
-def _told(values: Sequence[float]) -> str:
+def _listing(values: Sequence[float]) -> str:
     return few([f"{value:g}" for value in values])

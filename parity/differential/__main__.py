@@ -109,7 +109,7 @@ def _judge(
     modes = [*options.modes, *(["cores"] if options.cores else [])]
     table = expected()
     verdicts = []
-    outcomes_by_mode = _kept(options.keep)
+    outcomes_by_mode = _read_outcomes(options.keep)
     one_at_a_time = threading.Lock()
     for mode in modes:
         outcomes: dict[str, Outcomes] = outcomes_by_mode.setdefault(mode, {})
@@ -136,7 +136,7 @@ def _judge(
     return verdicts
 
 
-def _kept(path: Path | None) -> dict[str, dict[str, Outcomes]]:
+def _read_outcomes(path: Path | None) -> dict[str, dict[str, Outcomes]]:
     """This side's outcomes of an earlier, perhaps interrupted run: mode to case to outcomes."""
     if path is None or not path.exists():
         return {}

@@ -73,12 +73,12 @@ class _Share:
         self._command, self._watch = command, watch
         self._cases = {case.name: case for case in cases}
         self._left = {case.name: repeat if case.races else 1 for case in cases}
-        self._found: dict[str, Outcomes] = {case.name: [] for case in cases}
+        self._outcomes: dict[str, Outcomes] = {case.name: [] for case in cases}
 
     def outcomes(self) -> dict[str, Outcomes]:
         while self._left:
             self._one_process()
-        return self._found
+        return self._outcomes
 
     def _one_process(self) -> None:
         tasks = [[self._cases[name].theme, name, times] for name, times in self._left.items()]
@@ -112,7 +112,7 @@ class _Share:
         self._left[name] -= 1
         if not self._left[name]:
             del self._left[name]
-        counts = self._found[name]
+        counts = self._outcomes[name]
         for index, (count, recorded_outcome) in enumerate(counts):
             if recorded_outcome == outcome:
                 counts[index] = (count + 1, recorded_outcome)

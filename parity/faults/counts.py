@@ -6,10 +6,10 @@ import collections
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["counted", "table"]
+__all__ = ["summarize_case", "table"]
 
 
-def counted(
+def summarize_case(
     outcomes: Sequence[Mapping[str, Any]],
     is_correct: Callable[[Mapping[str, Any]], bool],
     describe: Callable[[Mapping[str, Any]], str],

@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from parity.faults.counts import counted, table
-from parity.faults.kills import Ground, differences_told, told_of
+from parity.faults.counts import summarize_case, table
+from parity.faults.kills import Ground, describe_deviations, deviations_of
 from parity.faults.options import Options
 
 __all__ = ["NAMES", "run", "table"]
@@ -41,7 +41,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: `every` and `seed` have an effect.
 
     Returns:
-      JSON by case: see `counts.counted`; `broken` lists the outcomes that did not hold.
+      JSON by case: see `counts.summarize_case`; `broken` lists the outcomes that did not hold.
     """
     results = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +56,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
                 outcomes = [_slowed(grounds[name])]
             else:
                 outcomes = _refused(grounds[name], _ERRORS[fault], options)
-            results[case] = counted(outcomes, lambda outcome: outcome["held"], _told)
+            results[case] = summarize_case(outcomes, lambda outcome: outcome["held"], _describe)
             results[case]["broken"] = [outcome for outcome in outcomes if not outcome["held"]]
         shutil.rmtree(folder)
     return results
@@ -76,7 +76,7 @@ def _refused(ground: Ground, error: int, options: Options) -> list[dict[str, Any
         faults = [Fault(Action.REFUSE, at, Kind.TAKES_SPACE, error) for at in some]
         with ThreadPoolExecutor(2) as pool:
             outcomes = list(pool.map(ground.run_with, faults, model_dirs))
-        for outcome, deviations in zip(outcomes, told_of(ground, *model_dirs)):
+        for outcome, deviations in zip(outcomes, deviations_of(ground, *model_dirs)):
             refused = [one for one in outcome.operations if one.fate == "refused"]
             if refused:
                 judgements.append(_judged(outcome, refused[0], deviations, error))
@@ -113,8 +113,8 @@ def _slowed(ground: Ground) -> dict[str, Any]:
     return {"held": not deviations, "error": "", "code": outcome.code, "told": deviations}
 
 
-def _told(outcome: Mapping[str, Any]) -> str:
+def _describe(outcome: Mapping[str, Any]) -> str:
     if outcome["code"] is None:
         return "hangs"
-    then = differences_told(outcome)
+    then = describe_deviations(outcome)
     return f"{outcome['error']}, then {then}" if outcome["code"] else then

@@ -35,7 +35,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: `every` has an effect: the changed copies are fewer.
 
     Returns:
-      JSON by the kind of file: see `counts.counted`; and the longest time in `secs`.
+      JSON by the kind of file: see `counts.summarize_case`; and the longest time in `secs`.
     """
     del names
     with tempfile.TemporaryDirectory() as folder:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parity.faults.counts import counted, table
+from parity.faults.counts import summarize_case, table
 from parity.faults.options import Options
 
-__all__ = ["NAMES", "in_fork", "mended", "restart_told", "run", "table"]
+__all__ = ["NAMES", "describe_restart", "in_fork", "mended", "run", "table"]
 
 _TRIES = 5  # for each kind of damage, at as many places of the file
 _WRITERS, _READERS = 20, 100
@@ -66,7 +66,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: without effect.
 
     Returns:
-      JSON by case: see `counts.counted`.
+      JSON by case: see `counts.summarize_case`.
     """
     del options
     with tempfile.TemporaryDirectory() as name:
@@ -81,7 +81,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
                 outcomes = _damaged(folder, case, trained, first["weights"])
             else:
                 outcomes = _beside_a_writer(folder, case)
-            results[case] = counted(outcomes, _HELD.get(case, mended), restart_told)
+            results[case] = summarize_case(outcomes, _HELD.get(case, mended), describe_restart)
         return results
 
 
@@ -153,7 +153,7 @@ _HELD: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 }
 
 
-def restart_told(outcome: Mapping[str, Any]) -> str:
+def describe_restart(outcome: Mapping[str, Any]) -> str:
     """What became of it, in a few words."""
     if outcome["error"]:
         return outcome["error"]

@@ -120,7 +120,7 @@ def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]
         total += done
         held = f"{sum(case['held'] for case in done)} of {len(done)}"
         others = [original.get(f"{place}:{sent}") for sent in theirs]
-        yield _row([place, *map(_told, cases), held, *map(_told, others)])
+        yield _row([place, *map(_describe, cases), held, *map(_describe, others)])
     yield ""
     yield f"{sum(case['held'] for case in total)} of {len(total)} held."
 
@@ -129,7 +129,7 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _told(case: Mapping[str, Any] | None) -> str:
+def _describe(case: Mapping[str, Any] | None) -> str:
     if not case:
         return ""
     if case["code"] is None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parity.faults.counts import counted, table
+from parity.faults.counts import summarize_case, table
 from parity.faults.options import Options
 
 __all__ = ["NAMES", "run", "table"]
@@ -80,7 +80,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: without effect.
 
     Returns:
-      By case: see `counts.counted`; held is what ended in time with an error that says so.
+      By case: see `counts.summarize_case`; held is what ended in time with an error that says so.
     """
     del options
     results = {}
@@ -88,7 +88,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         place = "tpu" if " tpu's " in case else "worker"
         outcome = _case(place, _SERVERS[case.partition(" address ")[2]])
         expected_error = _ERRORS[place]
-        results[case] = counted([outcome], lambda o: o["error"] == expected_error, _told)  # noqa: B023
+        results[case] = summarize_case([outcome], lambda o: o["error"] == expected_error, _describe)  # noqa: B023
     return results
 
 
@@ -112,7 +112,7 @@ def _case(place: str, answer: Callable[[socket.socket], None] | None) -> dict[st
         }
 
 
-def _told(outcome: Mapping[str, Any]) -> str:
+def _describe(outcome: Mapping[str, Any]) -> str:
     if outcome["code"] is None:
         return f"nothing in {_SECS:g} s"
     how = outcome["error"] or f"exit code {outcome['code']}"

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parity.faults.counts import counted, table
+from parity.faults.counts import summarize_case, table
 from parity.faults.options import Options
 
 __all__ = ["NAMES", "run", "table"]
@@ -129,7 +129,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: `every` has an effect.
 
     Returns:
-      JSON by case: see `counts.counted`; and the longest time in `secs`.
+      JSON by case: see `counts.summarize_case`; and the longest time in `secs`.
     """
     from parity.faults.restarts import in_fork
 
@@ -147,7 +147,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
                 outcomes.append({**outcome, "same": trained_weights == weights})
                 print(json.dumps({"case": case, "step": step, **outcomes[-1]}), file=sys.stderr)
         held = _ended_the_same if started or _STOPPED.search(case) else _gave_up
-        results[case] = counted(outcomes, held, _told)
+        results[case] = summarize_case(outcomes, held, _describe)
         results[case]["secs"] = max(outcome["secs"] for outcome in outcomes)
     return results
 
@@ -214,7 +214,7 @@ def _ended(outcome: Mapping[str, Any]) -> bool:
     return None not in outcome["codes"].values()
 
 
-def _told(outcome: Mapping[str, Any]) -> str:
+def _describe(outcome: Mapping[str, Any]) -> str:
     if not _ended(outcome):
         return f"hangs: {', '.join(t for t, code in outcome['codes'].items() if code is None)}"
     if any(outcome["codes"].values()):

@@ -25,17 +25,17 @@ class _Run:
     def __init__(self, file: TestFile, command: list[str], time_limit: float, watch: Watch):
         self._command, self._time_limit, self._watch = command, time_limit, watch
         self._privates = private_names(file.path)
-        self._known: list[str] | None = None  # the file's tests, once it is loaded
+        self._tests: list[str] | None = None  # the file's tests, once it is loaded
         self._fixtures: dict[str, tuple[str, str]] = {}
         self.outcomes: dict[str, Outcome] = {}
 
     def finish(self) -> None:
         """Runs until each test has an outcome."""
-        while self._known is None or self._waiting():
+        while self._tests is None or self._waiting():
             self._one_process()
 
     def _waiting(self) -> list[str]:
-        return [name for name in self._known or () if name not in self.outcomes]
+        return [name for name in self._tests or () if name not in self.outcomes]
 
     def _add(self, name: str, result: str, seconds: float = 0.0, detail: str = "") -> None:
         self.outcomes[name] = Outcome(name, result, seconds, detail, self._privates.of(name))
@@ -57,7 +57,7 @@ class _Run:
                 break
             heard, kind = time.monotonic(), event["event"]
             if kind == "tests":
-                loaded, self._known = True, event["tests"]
+                loaded, self._tests = True, event["tests"]
             elif kind == "start":
                 running = event["test"]
             elif kind == "end":
@@ -75,8 +75,8 @@ class _Run:
 
     def _settle(self, running: str, complaint: str, is_done: bool) -> None:
         """Assigns an outcome to tests that a process did not finish, at least to one."""
-        if self._known is None:
-            self._known = []
+        if self._tests is None:
+            self._tests = []
             self._add(WHOLE_FILE, FAILED, 0.0, complaint)
             return
         for name in self._waiting():
