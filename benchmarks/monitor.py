@@ -122,7 +122,7 @@ class _Switch(ObservingHook):
 
     @property
     def is_on(self) -> bool:
-        """Whether the monitor is on."""
+        """True if the monitor is on."""
         return self._number >= len(self._kinds) or self._kinds[self._number] == "on"
 
     def clock(self) -> float:

@@ -137,7 +137,7 @@ def _masked(match: re.Match[str], is_flag: bool) -> str:
 
 
 def _is_secret(name: str, value: str, is_flag: bool) -> bool:
-    """Whether a name is that of a secret, and its value is not the path of a file with it."""
+    """Returns whether a name is that of a secret, and its value is not the path of its file."""
     if not is_secret_name(name, is_flag):
         return False
     return not (may_be_a_path(name) and _PATH.fullmatch(value))

@@ -209,7 +209,7 @@ def _value(node: Any, flag: absl_flags.Flag) -> str | None:
 
 
 def _is_word(node: Any) -> bool:
-    """Whether YAML took a word such as yes, off or 12 for something other than a text."""
+    """Returns whether YAML took a word such as yes, off or 12 for something other than a text."""
     return node.style is None
 
 
@@ -260,7 +260,7 @@ def flags_in_force(flag_values: absl_flags.FlagValues) -> dict[str, Any]:
 
 
 def _is_installed(module: str) -> bool:
-    """Whether flags are those of a library: its file is in a folder for installed packages."""
+    """Returns whether flags are a library's: its file is in a folder of installed packages."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if not file or module.partition(".")[0] == __name__.partition(".")[0]:
         return False

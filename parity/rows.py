@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether the difference is allowed; a NaN on one side is not."""
+        """True if the difference is allowed; a NaN on one side is not."""
         return self.difference <= self.tolerance
 
 

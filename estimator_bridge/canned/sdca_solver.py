@@ -13,7 +13,7 @@ Update = Callable[[list[Any]], list[Any]]
 
 
 class SolverOptions(NamedTuple):
-    """How the dual problem is solved.
+    """Settings of the solver of the dual problem.
 
     Attributes:
       loss_type: the solver's name of the loss.

@@ -78,7 +78,7 @@ class _Training:
 
     @property
     def is_own(self) -> bool:
-        """Whether this thread trains."""
+        """True if this thread trains."""
         return self._thread == threading.get_ident() and self.holder.process == os.getpid()
 
     def has(self, path: str) -> bool:
@@ -109,7 +109,7 @@ class _Training:
 
     @property
     def has_lost(self) -> bool:
-        """Whether the loss of the folder has been noticed."""
+        """True if the loss of the folder has been noticed."""
         return self._loss is not None
 
     def check(self) -> None:
@@ -258,7 +258,7 @@ def _wait_for_other_machine(
 
 @contextlib.contextmanager
 def _signs_of_life(training: _Training, file: LockFile) -> Iterator[None]:
-    """Where heartbeats are needed, writes them from a thread, which also looks at the folder."""
+    """Writes heartbeats where they are needed, in a thread that also checks the folder."""
     if not file.needs_signs_of_life:
         yield
         return

@@ -21,7 +21,7 @@ _CC = "libtensorflow_cc.so.2"
 
 
 class Fault(NamedTuple):
-    """What must be repaired before a program can run: a text, and the commands in their order."""
+    """A fault to repair before a program can run: a text, and the commands in their order."""
 
     text: str
     commands: tuple[str, ...] = ()

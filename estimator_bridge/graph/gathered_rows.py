@@ -37,13 +37,13 @@ _rewritten: weakref.WeakKeyDictionary[Snapshot, Snapshot] = weakref.WeakKeyDicti
 
 
 def has_rows(snapshot: Snapshot, names: Iterable[str]) -> bool:
-    """Whether some of these nodes make batches of arrays' rows, as far as their types tell."""
+    """Returns whether, by their types, some of these nodes make batches of arrays' rows."""
     kinds = {snapshot.nodes[name].op for name in names}
     return kinds.issuperset(("TensorSliceDataset", "BatchDatasetV2"))
 
 
 def joins_rows(node: tf.compat.v1.NodeDef) -> bool:
-    """Whether a node of a rewritten snapshot joins elements to a batch, other than numbers."""
+    """Returns whether a node of a rewritten snapshot batches elements other than numbers."""
     return node.op == "BatchDatasetV2" and not node.name.endswith(_NUMBERS)
 
 
@@ -74,13 +74,13 @@ def with_rows_gathered(snapshot: Snapshot, graph: tf.Graph) -> Snapshot:
 
 
 def _repeats(snapshot: Snapshot) -> bool:
-    """Whether a batch may be read twice. A py_function that changed its slice would change both."""
+    """Returns whether a batch may be read twice: a py_function could then change both copies."""
     bodies = [snapshot.nodes.values(), *(f.node_def for f in snapshot.library.function)]
     return any("Repeat" in node.op for body in bodies for node in body)
 
 
 def _restarts(snapshot: Snapshot, pipelines: Sequence[RowPipeline]) -> bool:
-    """Whether batches may be read from the start again before their end was reached."""
+    """Returns whether batches may be read from the start again before their end was reached."""
     inside = {node.name for pipeline in pipelines for node in pipeline.between}
     bodies = [f.node_def for f in snapshot.library.function]
     nodes = [node for name, node in snapshot.nodes.items() if name not in inside]
@@ -88,7 +88,7 @@ def _restarts(snapshot: Snapshot, pipelines: Sequence[RowPipeline]) -> bool:
 
 
 def _reshuffles(pipeline: RowPipeline) -> bool:
-    """Whether each epoch draws a seed, so that a later start differs if rows were read ahead."""
+    """Returns whether each epoch draws a seed: rows read ahead would change the next epoch's."""
     kinds = [node.op for node in pipeline.between]
     first = next((i for i, kind in enumerate(kinds) if "Shuffle" in kind), len(kinds))
     return any("Repeat" in kind for kind in kinds[first:])

@@ -20,7 +20,7 @@ __all__ = ["HostFunction"]
 
 @dataclasses.dataclass(frozen=True)
 class _Effects:
-    """What a call does to variables and iterators besides computing.
+    """The effects of a call on variables and iterators.
 
     Attributes:
       datasets: by iterator that it initializes, the reference of its dataset.

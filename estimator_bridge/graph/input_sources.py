@@ -1,4 +1,4 @@
-"""What a session knows of the iterators and queues that steps read instead of the graph."""
+"""The iterators and queues that steps read instead of the graph, as a session knows them."""
 
 from __future__ import annotations
 

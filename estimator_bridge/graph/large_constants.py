@@ -90,7 +90,7 @@ def free_rows(graph: tf.Graph, captured_refs: Collection[str]) -> list[str]:
 
 
 def _feeds_datasets(graph: tf.Graph, ref: str) -> bool:
-    """Whether a tensor is an array outside of the graph, and a component of datasets alone."""
+    """Returns whether a tensor is an array outside of the graph that only datasets use."""
     tensor = graph.get_tensor_by_name(ref)
     readers = tensor.consumers()
     return tensor.op.type == _OUTSIDE and all("Dataset" in reader.type for reader in readers)

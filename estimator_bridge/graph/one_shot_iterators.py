@@ -56,7 +56,7 @@ def dataset_nodes(iterator: Any, snapshot: Snapshot, graph: tf.Graph) -> list[An
 
 
 def _is_plain(node: Any) -> bool:
-    """Whether a node does in the graph what it does in a function: it draws no random numbers."""
+    """Returns whether a node does the same in the graph as in a function: it draws no numbers."""
     return node.op in _CONSTANT or bool(_DATASET.fullmatch(node.op))
 
 

@@ -29,7 +29,7 @@ class QueueThreads:
 
     @property
     def started(self) -> bool:
-        """Whether threads are running: started and not stopped yet."""
+        """True if threads are running: started and not stopped yet."""
         return bool(self._threads)
 
     def start(self, session: Any, without: Container[Any] = ()) -> None:

@@ -61,7 +61,7 @@ def image_input(model: ServedModel) -> Input:
 
 
 def has_pixels(model_input: Input) -> bool:
-    """Whether an input takes the pixels of an image, with or without channels."""
+    """Returns whether an input takes the pixels of an image, with or without channels."""
     is_image = len(model_input.shape) in (HEIGHT_AND_WIDTH, HEIGHT_AND_WIDTH + 1)
     return model_input.dtype == tf.uint8 and is_image
 
@@ -79,7 +79,7 @@ def _image_input(model: ServedModel) -> Input | None:
 
 
 def _takes_image_files(model: ServedModel) -> bool:
-    """Whether the one input is an image's file: a text's model has a string too, undecoded."""
+    """Returns whether the one input is an image's file: the model decodes it, unlike a text."""
     if model.examples is not None or len(model.inputs) != 1 or not model.decodes_images:
         return False
     (only,) = model.inputs

@@ -17,7 +17,7 @@ _EXPORTS = "export"
 
 @dataclasses.dataclass(frozen=True)
 class ModelFolder:
-    """What is in a folder.
+    """The content of a folder.
 
     Attributes:
       path: the folder, or the prefix of a checkpoint.

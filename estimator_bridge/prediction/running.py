@@ -40,7 +40,7 @@ Batch = list[tuple[Row, Arrays]]
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """How records are predicted.
+    """Settings of a prediction.
 
     Attributes:
       batch_size: the number of records in a call of the model.

@@ -58,7 +58,7 @@ class RecordReport:
 
     @property
     def is_good(self) -> bool:
-        """Whether training can read the records; advice may remain."""
+        """True if training can read the records; advice may remain."""
         return not any(finding.is_error for finding in self.findings)
 
 

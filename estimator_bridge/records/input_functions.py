@@ -48,7 +48,7 @@ class _Reading:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the order of records is the same in each run."""
+        """True if the order of records is the same in each run."""
         return not self.training or self.seed is not None
 
 

@@ -1,4 +1,4 @@
-"""Which code AutoGraph leaves as it is."""
+"""The code that AutoGraph does not convert."""
 
 from __future__ import annotations
 

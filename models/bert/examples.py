@@ -16,7 +16,7 @@ Arrays = dict[str, np.ndarray]
 
 @dataclasses.dataclass(frozen=True)
 class Masking:
-    """How pieces are hidden for pretraining.
+    """Settings for hiding pieces in pretraining.
 
     Attributes:
         share: the share of pieces that are predicted.

@@ -39,7 +39,7 @@ class Labeled:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether examples have two texts."""
+        """True if examples have two texts."""
         return any(len(texts) > 1 for split in self.splits.values() for _, texts in split)
 
 

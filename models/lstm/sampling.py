@@ -21,7 +21,7 @@ _FEW = 3
 
 @dataclasses.dataclass(frozen=True)
 class Sampling:
-    """How each next byte is chosen.
+    """Settings for the choice of each next byte.
 
     Attributes:
         length: the number of bytes to add.

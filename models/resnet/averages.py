@@ -1,4 +1,4 @@
-"""What ResNet's programs added to a model: averaged weights, and summaries written by the host."""
+"""Additions of ResNet's programs: averaged weights, and summaries written by the host."""
 
 from __future__ import annotations
 

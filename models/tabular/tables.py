@@ -22,7 +22,7 @@ _SPLIT_SEED = 2018  # fixed, so that every machine tests on the same rows
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """What is predicted.
+    """The target of a prediction.
 
     Attributes:
         columns: the names of all columns, the target's among them.

@@ -37,7 +37,7 @@ def page(results: Results) -> str:
 
 
 def _releases(results: Results) -> str:
-    """What compiled: one release all of it, or each release what."""
+    """Returns the releases that compiled, with what each compiled if there are several."""
     programs_by_release: dict[str, dict[str, list[str]]] = {}
     for program, of_slices in sorted(results.versions.items()):
         for target, versions in of_slices.items():
@@ -126,7 +126,7 @@ def _slices(results: Results) -> list[str]:
 
 
 def _reason(program: str, step: dict[str, Any]) -> str | None:
-    """Why a step is not compiled; None where nobody has said it."""
+    """Returns the reason why a step is not compiled; None if nobody has stated it."""
     for part, text in EXPLAINED.get(program, {}).items():
         if part in step["message"]:
             return text

@@ -1,4 +1,4 @@
-"""What came of each program for each slice, as a file of JSON that a later run goes on from."""
+"""Results of each program for each slice, in a JSON file that a later run continues."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ __all__ = ["main"]
 
 
 class _Output:
-    """What is written: versions, and program to slice to steps."""
+    """The written results: versions, and program to slice to steps."""
 
     def __init__(self, path: Path):
         self._path = path

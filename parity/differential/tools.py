@@ -1,4 +1,4 @@
-"""What cases are written with: TensorFlow as programs import it, and ways to look at results."""
+"""Tools of the cases: TensorFlow as programs import it, and ways to look at results."""
 
 from __future__ import annotations
 

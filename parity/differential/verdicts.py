@@ -41,7 +41,7 @@ class Expected(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What came of a case in a mode.
+    """The result of a case in a mode.
 
     Attributes:
       case: its name.
@@ -111,7 +111,7 @@ def judge(
 
 
 def _lines(original_outcomes: Outcomes, here: Outcomes) -> list[str]:
-    """How an outcome here differs from the nearest of the original's; empty if each is one."""
+    """Returns an outcome's differences from the nearest of the original's; [] if each is one."""
     for _, outcome in here:
         difference_lists = [
             differences(of_original, outcome) for _, of_original in original_outcomes
@@ -122,7 +122,7 @@ def _lines(original_outcomes: Outcomes, here: Outcomes) -> list[str]:
 
 
 def _is_lacking(outcome: Any) -> bool:
-    """Whether a case cannot be run there: TF 1.15 has not all that it uses."""
+    """Returns whether a case cannot run there, because TF 1.15 lacks some of what it uses."""
     if not isinstance(outcome, dict) or "raised" not in outcome:
         return False
     first = outcome["raised"].split(" ")[1]

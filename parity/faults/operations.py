@@ -92,7 +92,7 @@ class Outcome:
 
     @property
     def was_killed(self) -> bool:
-        """Whether the fault killed it."""
+        """True if the fault killed it."""
         return self.code == 128 + signal.SIGKILL and any(
             operation.fate == "killed" for operation in self.operations
         )

@@ -137,12 +137,12 @@ def _beside_a_writer(folder: Path, case: str) -> list[dict[str, Any]]:
 
 
 def mended(outcome: Mapping[str, Any]) -> bool:
-    """Whether it continued from one of the last two checkpoints to an undisturbed run's weights."""
+    """Returns whether it continued from one of the last two checkpoints to the right weights."""
     return outcome["began"] in _STEPS[-2:] and outcome["same"]
 
 
 def _refused(outcome: Mapping[str, Any]) -> bool:
-    """Whether it ended with an error about checkpoints, before it wrote anything."""
+    """Returns whether it ended with an error about checkpoints, before it wrote anything."""
     return "Checkpoint" in outcome["error"] and outcome["began"] is None and outcome["kept"]
 
 
@@ -154,7 +154,7 @@ _HELD: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 
 
 def describe_restart(outcome: Mapping[str, Any]) -> str:
-    """What became of it, in a few words."""
+    """Returns the outcome in a few words."""
     if outcome["error"]:
         return outcome["error"]
     if "began" not in outcome:

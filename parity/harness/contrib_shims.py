@@ -1,4 +1,4 @@
-"""What test files of TF 1.15 expect of Python, NumPy and TensorFlow's test helpers of that time.
+"""Stand-ins for parts of old Python, NumPy and TensorFlow that test files of TF 1.15 use.
 
 Nothing here replaces a name that a test judges.
 """

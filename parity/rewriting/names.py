@@ -63,7 +63,7 @@ def lines_of(text: str) -> Counter[str]:
 
 @functools.cache
 def verdict_of(target: str) -> str:
-    """Whether a dotted name is there: "right", "left" or "wrong"."""
+    """Returns the state of a dotted name: "right", "left" or "wrong"."""
     if _is_there(target):
         return "right"
     return "left" if set(target.split(".")) & set(_LEFT) else "wrong"

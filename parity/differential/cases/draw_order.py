@@ -1,4 +1,4 @@
-"""When an input is drawn from, relative to runs of a session, hooks and the caller's code.
+"""Times at which an input is drawn from, relative to session runs, hooks and callers.
 
 Each input counts its draws, and answers what was asked last. An original that reads ahead draws
 more, and answers older requests: here ``draws`` may be fewer and ``answers`` newer, not vice versa.

@@ -64,7 +64,7 @@ def hook_of_another_class(folder):
 
 @case
 def results_by_structure(folder):
-    """What run_values.results looks like for each structure of fetches."""
+    """The structure of run_values.results for each structure of fetches."""
     Pair = collections.namedtuple("Pair", "first second")
     log = []
 

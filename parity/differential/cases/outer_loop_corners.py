@@ -185,7 +185,7 @@ def evaluation_steps_and_hooks(folder):
 
 @case
 def early_stopping_functions(folder):
-    """What the makers of early stopping hooks refuse, and what they return."""
+    """Arguments that the makers of early stopping hooks refuse, and their results."""
     estimator = linear_estimator(folder)
     make = est.experimental
     return [

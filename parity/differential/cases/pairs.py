@@ -96,7 +96,7 @@ def pair_predictions_interleaved(folder):
 
 @case
 def pair_predictions_as_input(folder):
-    """What one predicts is the input of the other, by a generator."""
+    """The predictions of one are the input of the other, by a generator."""
     first = linear_estimator(folder + "/a")
     first.train(rows(), steps=1)
 
