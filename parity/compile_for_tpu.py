@@ -82,8 +82,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error(f"no such program: {', '.join(unknown)}; there are {', '.join(choices)}")
     fetched = sorted(set(options.programs) & set(FETCHED))
     if fetched and options.checkouts is None:
-        named = ", ".join(fetched)
-        parser.error(f"{named}: name the folder of their repositories with --checkouts")
+        names = ", ".join(fetched)
+        parser.error(f"{names}: name the folder of their repositories with --checkouts")
     if options.checkouts is not None:
         options.checkouts = options.checkouts.resolve()
         for program in fetched or ([] if options.programs else FETCHED):
@@ -107,11 +107,11 @@ def _checkout(checkouts: Path, program: str) -> Path:
 
 
 def _compile_own(
-    programs: list[str], slices: list[Slice], results: Results, again: bool, folder: str
+    programs: list[str], slices: list[Slice], results: Results, should_repeat: bool, folder: str
 ) -> None:
     """Compiles all in one process: loading TensorFlow and the compiler takes longer than most."""
     names = [one.name for one in slices]
-    programs = [p for p in programs if again or results.missing(p, names)]
+    programs = [p for p in programs if should_repeat or results.missing(p, names)]
     if not programs:
         return
     out = Path(folder, "own.json")

@@ -86,7 +86,7 @@ def names_of_tf1(contrib: Any) -> dict[str, list[str]]:
 def _names(namespace: types.ModuleType) -> list[str]:
     names = []
     # Other namespaces of tf.contrib, and their files, are imports in an open one.
-    own = ".".join(namespace.__name__.split(".")[:3]) + "."
+    prefix = ".".join(namespace.__name__.split(".")[:3]) + "."
     for name in dir(namespace):
         value = getattr(namespace, name, None)
         place: str = getattr(value, "__module__", "") or getattr(value, "__name__", "tf.contrib.")
@@ -97,7 +97,7 @@ def _names(namespace: types.ModuleType) -> list[str]:
         if is_foreign and (is_module or _OPEN in dir(namespace)):
             continue
         is_file = not hasattr(namespace, "__path__")  # its siblings are imports
-        if is_module and _OPEN in dir(namespace) and (is_file or not place.startswith(own)):
+        if is_module and _OPEN in dir(namespace) and (is_file or not place.startswith(prefix)):
             continue
         names.append(name)
     return sorted(names)

@@ -164,7 +164,7 @@ def _cell(row: Row) -> str:
     if row.measure == REPEATED:
         return f"{row.difference:.0f} of {row.tolerance:.0f}"
     if row.measure in FACTS:
-        shown = f"{row.difference:.0f} differ" if row.difference else "equal"
+        cell_text = f"{row.difference:.0f} differ" if row.difference else "equal"
     else:
-        shown = f"{row.difference:.1e}" if row.difference else "0"
-    return shown if row.holds else f"**{shown}**"
+        cell_text = f"{row.difference:.1e}" if row.difference else "0"
+    return cell_text if row.holds else f"**{cell_text}**"

@@ -125,19 +125,19 @@ def compare_continued(
     ]
 
 
-def compare_repeated(again: list[Record], first: Record) -> Row:
+def compare_repeated(repeats: list[Record], first: Record) -> Row:
     """Returns how many further runs of the original differ from the first in a number.
 
     Any count is allowed: it says that the original races.
     """
-    own = [measure for measure, (here, there, _) in NUMBERS.items() if here == there]
+    own_measures = [measure for measure, (here, there, _) in NUMBERS.items() if here == there]
     worst = [
-        [row.worst for row in compare(run, first) if row.measure in own and row.difference]
-        for run in again
+        [row.worst for row in compare(run, first) if row.measure in own_measures and row.difference]
+        for run in repeats
     ]
     differing = [rows for rows in worst if rows]
     where = differing[0][0] if differing else ""
-    return Row(REPEATED, float(len(differing)), float(len(again)), where)
+    return Row(REPEATED, float(len(differing)), float(len(repeats)), where)
 
 
 def _numbers(
@@ -175,11 +175,13 @@ def _difference(
         return 0.0, ""
     a, b = actual.astype(np.float64), expected.astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        apart = np.where(a == b, 0.0, np.abs(a - b) / (floor + np.abs(b)))
-    apart = np.where(np.isnan(apart), np.where(np.isnan(a) & np.isnan(b), 0.0, np.inf), apart)
-    place = np.unravel_index(int(np.argmax(apart)), apart.shape)
+        distances = np.where(a == b, 0.0, np.abs(a - b) / (floor + np.abs(b)))
+    distances = np.where(
+        np.isnan(distances), np.where(np.isnan(a) & np.isnan(b), 0.0, np.inf), distances
+    )
+    place = np.unravel_index(int(np.argmax(distances)), distances.shape)
     index = f"[{', '.join(map(str, place))}]" if place else ""
-    return float(apart[place]), f"{index}: got {actual[place]}, wanted {expected[place]}"
+    return float(distances[place]), f"{index}: got {actual[place]}, wanted {expected[place]}"
 
 
 def _facts(measure: str, actual: Any, expected: Any) -> Row:

@@ -152,12 +152,12 @@ def _by_hand(results: Results) -> Iterator[str]:
     """The compiler's FLOPs beside those of ``parity.compiled.counted``."""
     yield "| program | slice | by the compiler | by hand | ratio |"
     yield "|---" * 5 + "|"
-    for program, counted in BY_HAND.items():
+    for program, expected_flops in BY_HAND.items():
         for target, steps in results.programs.get(program, {}).items():
             for step in steps:
                 if step["compiled"] and step["name"] == "training":
                     flops = step["flops"]
-                    cells = f"{flops:.4g} | {counted:.4g} | {flops / counted:.3f}"
+                    cells = f"{flops:.4g} | {expected_flops:.4g} | {flops / expected_flops:.3f}"
                     yield f"| {program} | {target} | {cells} |"
 
 

@@ -57,16 +57,16 @@ class SeveralSlices(CompileJob):
         Raises:
           CompileError: it was compiled for none.
         """
-        done, failed = None, None
+        report, failed = None, None
         for job in self.jobs:
             try:
-                done = job.compile(name, step, examples, line_of)
+                report = job.compile(name, step, examples, line_of)
             except CompileError as error:
                 failed = error
-        if done is None:
+        if report is None:
             assert failed is not None
             raise failed
-        return done
+        return report
 
     def refuse(self, name: str, error: CompileError) -> None:
         """Puts a step that was lowered for none of the slices into the report of each."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from parity.differential import recorded, report
-from parity.differential.catalogue import Case, chosen
+from parity.differential.catalogue import Case, select_cases
 from parity.differential.side import Outcomes, run_side
 from parity.differential.verdicts import BAD, Verdict, expected, judge
 
@@ -53,7 +53,7 @@ def _options(arguments: list[str] | None) -> tuple[argparse.Namespace, list[Case
     if options.record and not (options.original or options.tf1):
         parser.error("--record keeps what an original gives: add --original or --tf1")
     try:
-        cases = chosen(options.words)
+        cases = select_cases(options.words)
     except ValueError as error:
         parser.error(str(error))
     if options.report and options.words:
@@ -97,7 +97,7 @@ def _run_originals(options: argparse.Namespace, cases: list[Case]) -> recorded.R
 def _record(references: recorded.References, cases: list[Case]) -> None:
     """Writes the files of the themes that the cases are of."""
     themes: dict[str, list[str]] = {case.theme: [] for case in cases}
-    for case in chosen([]):
+    for case in select_cases([]):
         if case.theme in themes:
             themes[case.theme].append(case.name)
     recorded.save(references, themes)

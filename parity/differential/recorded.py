@@ -62,9 +62,9 @@ def save(references: References, themes: Mapping[str, Iterable[str]]) -> None:
 
 def write_whole(path: Path, text: str) -> None:
     """Writes a file so that who reads it meanwhile finds the old text or the new one, whole."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
 
 
 def merged(old: Outcomes, new: Outcomes) -> Outcomes:

@@ -83,8 +83,8 @@ def events(folder, values=True, skip=_RATES):
         for value in event.summary.value:
             if value.tag not in skip:
                 kind = value.WhichOneof("value")
-                shown = _summary(value, kind) if values else None
-                rows.append([value.tag, int(event.step), kind, shown])
+                content = _summary(value, kind) if values else None
+                rows.append([value.tag, int(event.step), kind, content])
     return sorted(rows, key=lambda row: (row[1], row[0]))
 
 

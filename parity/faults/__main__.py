@@ -71,13 +71,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if unknown:
         parser.error(f"no such case: {sorted(unknown)[0]}; there are {', '.join(kind.NAMES)}")
     options = Options(arguments.every, arguments.seed, arguments.tried, arguments.results)
-    here = kind.run(arguments.cases or kind.NAMES, options)
+    results = kind.run(arguments.cases or kind.NAMES, options)
     if arguments.json:
-        Path(arguments.json).write_text(json.dumps(here, indent=1))
+        Path(arguments.json).write_text(json.dumps(results, indent=1))
         return 0
     original = _of_original(arguments, options) if arguments.original else {}
-    print("\n".join(kind.table(here, original)))
-    return 0 if all(case["held"] or case["known"] for case in here.values()) else 1
+    print("\n".join(kind.table(results, original)))
+    return 0 if all(case["held"] or case["known"] for case in results.values()) else 1
 
 
 def _of_original(arguments: argparse.Namespace, options: Options) -> dict:

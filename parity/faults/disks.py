@@ -90,8 +90,8 @@ def _judged(outcome: Any, first: Any, deviations: list[Any], error: int) -> dict
     raised = list(_RAISED.finditer(outcome.output))
     name, reason = raised[-1].groups() if outcome.code and raised else ("", "")
     # TensorFlow's "Graph execution error" names the reason some lines further down.
-    whole = outcome.output[raised[-1].start() :] if raised else ""
-    is_named = os.strerror(error) in whole if outcome.code else outcome.code == 0
+    message = outcome.output[raised[-1].start() :] if raised else ""
+    is_named = os.strerror(error) in message if outcome.code else outcome.code == 0
     return {
         "held": is_named and not deviations, "error": name, "reason": reason, "code": outcome.code,
         "told": deviations, "first": f"{first.name} {first.path}",
@@ -116,5 +116,5 @@ def _slowed(ground: Ground) -> dict[str, Any]:
 def _describe(outcome: Mapping[str, Any]) -> str:
     if outcome["code"] is None:
         return "hangs"
-    then = describe_deviations(outcome)
-    return f"{outcome['error']}, then {then}" if outcome["code"] else then
+    afterwards = describe_deviations(outcome)
+    return f"{outcome['error']}, then {afterwards}" if outcome["code"] else afterwards

@@ -55,9 +55,9 @@ class Ground:
             )
             if error:
                 raise RuntimeError(f"the first training failed: {error}")
-        started = time.monotonic()
+        start = time.monotonic()
         (error,) = self._in_fork("first", [str(folder / "undisturbed")], _each(self._program))
-        self.secs = time.monotonic() - started
+        self.secs = time.monotonic() - start
         ((self.traces, error),) = [({}, error)] if error else self.look(folder / "undisturbed")
         if error:
             raise RuntimeError(f"the undisturbed training failed: {error}")
@@ -186,8 +186,10 @@ class _Results:
         self, ground: Ground, points: Sequence[tuple[str, int]]
     ) -> Iterable[dict[str, Any]]:
         """Returns the outcomes of all these points; tries those that are not known yet."""
-        left = [point for point in points if point not in self._recorded]
-        for some in (left[start : start + _TOGETHER] for start in range(0, len(left), _TOGETHER)):
+        untried = [point for point in points if point not in self._recorded]
+        for some in (
+            untried[start : start + _TOGETHER] for start in range(0, len(untried), _TOGETHER)
+        ):
             for outcome in _kill(ground, some):
                 self._recorded[outcome["action"], outcome["at"]] = outcome
                 line = json.dumps({"case": self._case, **outcome})

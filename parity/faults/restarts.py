@@ -92,11 +92,11 @@ def in_fork(folder: Path, program: Callable[[], Any], secs: float = _SECS) -> An
     out = folder / "result.json"
     out.unlink(missing_ok=True)
 
-    def written(ready: Callable[[], None]) -> None:
+    def write_result(ready: Callable[[], None]) -> None:
         del ready
         out.write_text(json.dumps(program()))
 
-    process = Forked(written, folder / "log")
+    process = Forked(write_result, folder / "log")
     code = process.wait(secs)
     if code != 0:
         raise RuntimeError(f"ended with {code} within {secs:g} s:\n{process.output[-3000:]}")

@@ -99,7 +99,7 @@ def _case(place: str, answer: Callable[[socket.socket], None] | None) -> dict[st
     with tempfile.TemporaryDirectory() as folder, _server(answer) as address:
         program = {"tpu": with_tpu, "worker": with_worker}[place]
         model_dir = os.path.join(folder, "model")
-        started = time.monotonic()
+        start = time.monotonic()
         process = Forked(
             lambda ready: program(model_dir, ready, address, _PATIENCE), Path(folder, "log")
         )
@@ -107,7 +107,7 @@ def _case(place: str, answer: Callable[[socket.socket], None] | None) -> dict[st
         raised = _RAISED.findall(process.output)
         return {
             "code": code,
-            "secs": round(time.monotonic() - started),
+            "secs": round(time.monotonic() - start),
             "error": raised[-1] if code and raised else "",
         }
 

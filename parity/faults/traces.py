@@ -32,13 +32,15 @@ def traces_of(folder: Path) -> dict[str, Any]:
 
     newest = tf.train.latest_checkpoint(str(folder))
     state = tf.train.get_checkpoint_state(str(folder))
-    named = [state.model_checkpoint_path, *state.all_model_checkpoint_paths] if state else []
+    listed_checkpoints = (
+        [state.model_checkpoint_path, *state.all_model_checkpoint_paths] if state else []
+    )
     step = newest.rpartition("-")[2] if newest else ""
     position = folder / f"input.ckpt-{step}"
     has_position = position.with_name(position.name + ".index").exists() and not IS_ORIGINAL
     return {
         "values": _hashes(newest) if newest else {},
-        "checkpoints": [Path(path).name for path in named],
+        "checkpoints": [Path(path).name for path in listed_checkpoints],
         "files": sorted(_files(folder)),
         "summaries": {
             str(place.relative_to(folder)): _summaries(place, folder)

@@ -138,25 +138,25 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         weights = in_fork(Path(name), lambda: _weights(undisturbed))
     results = {}
     for case in names:
-        killed, steps, started = _CASES[case]
+        killed, steps, restarted = _CASES[case]
         outcomes = []
         for step in steps[:: options.every]:
             with tempfile.TemporaryDirectory() as name:
-                outcome = _once(Path(name), killed, step, started, case)
+                outcome = _once(Path(name), killed, step, restarted, case)
                 trained_weights = in_fork(Path(name), lambda: _weights(outcome["folder"]))  # noqa: B023
                 outcomes.append({**outcome, "same": trained_weights == weights})
                 print(json.dumps({"case": case, "step": step, **outcomes[-1]}), file=sys.stderr)
-        held = _ended_the_same if started or _STOPPED.search(case) else _gave_up
-        results[case] = summarize_case(outcomes, held, _describe)
+        is_correct = _ended_the_same if restarted or _STOPPED.search(case) else _gave_up
+        results[case] = summarize_case(outcomes, is_correct, _describe)
         results[case]["secs"] = max(outcome["secs"] for outcome in outcomes)
     return results
 
 
 def _once(
-    folder: Path, killed: Sequence[str], step: int, started: Sequence[str], case: str = ""
+    folder: Path, killed: Sequence[str], step: int, restarted: Sequence[str], case: str = ""
 ) -> dict[str, Any]:
     stopped = _STOPPED.search(case)
-    patience = _SECS if started or stopped or not killed else _NO_WORKER_SECS
+    patience = _SECS if restarted or stopped or not killed else _NO_WORKER_SECS
     with _Cluster(folder, patience) as cluster:
         for task in _TASKS:
             cluster.start(task)
@@ -172,15 +172,21 @@ def _once(
                 cluster.send(task, signal.SIGCONT)
             else:
                 cluster.kill(task)
-        for task in started:
+        for task in restarted:
             cluster.start(task)
-        left = [task for task in _TASKS if stopped or task in started or task not in killed]
+        remaining_tasks = [
+            task for task in _TASKS if stopped or task in restarted or task not in killed
+        ]
         codes = {
-            task: cluster.wait(task, max(began + _SECS - time.monotonic(), 0.1)) for task in left
+            task: cluster.wait(task, max(began + _SECS - time.monotonic(), 0.1))
+            for task in remaining_tasks
         }
         secs = time.monotonic() - began
         raised = [
-            name for task in left if codes[task] for name in _RAISED.findall(cluster.output(task))
+            name
+            for task in remaining_tasks
+            if codes[task]
+            for name in _RAISED.findall(cluster.output(task))
         ]
         if not killed and any(codes.values()):
             raise RuntimeError(

@@ -76,12 +76,12 @@ def install(checkout: str) -> None:
     _provide_transformed_distribution()
     _provide_fft_labels()
     pywrap_tensorflow.TF_PickUnusedPortOrDie = pywrap_tfe.TF_PickUnusedPortOrDie
-    now = test_util.run_in_graph_and_eager_modes
+    own_decorator = test_util.run_in_graph_and_eager_modes
 
-    @functools.wraps(now)
+    @functools.wraps(own_decorator)
     def run_in_graph_and_eager_modes(func: Any = None, *args: Any, **options: Any) -> Any:
         options.pop("reset_test", None)  # today every test is reset between the two modes
-        return now(func, *args, **options)
+        return own_decorator(func, *args, **options)
 
     test_util.run_in_graph_and_eager_modes = run_in_graph_and_eager_modes
 

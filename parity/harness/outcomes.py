@@ -69,13 +69,13 @@ class FileResult:
         """Returns the number of tests with this result, and of this kind if given."""
         return Counter((o.result, o.kind if kind else None) for o in self.outcomes)[(result, kind)]
 
-    def named(self, result: str) -> Iterable[Outcome]:
+    def outcomes_with(self, result: str) -> Iterable[Outcome]:
         """Returns the outcomes with this result."""
         return (o for o in self.outcomes if o.result == result)
 
     def as_json(self) -> dict[str, Any]:
         """Returns counts and the names of failing tests, without a test's text or messages."""
-        failed = {o.test: o.why() for o in self.named(FAILED)}
+        failed = {o.test: o.why() for o in self.outcomes_with(FAILED)}
         return {
             "passed": self.count(PASSED),
             "passed_private": self.count(PASSED, "private"),

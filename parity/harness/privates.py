@@ -69,13 +69,13 @@ def private_names(
 def _lacking_their_use(reached: list[ast.AST], source: Source) -> set[str]:
     """Returns names of which the test uses a part that the stand-in lacks."""
     parts = [p for node in reached for p in ast.walk(node) if isinstance(p, ast.Attribute)]
-    used = {part.attr for part in parts}
-    named = {
+    attributes = {part.attr for part in parts}
+    names = {
         f"{source.project[part.value.id]}.{part.attr}"
         for part in parts
         if isinstance(part.value, ast.Name) and part.value.id in source.project
     }
-    return {name for name in named & ONLY_WITH.keys() if not used & ONLY_WITH[name]}
+    return {name for name in names & ONLY_WITH.keys() if not attributes & ONLY_WITH[name]}
 
 
 class Source:
@@ -113,23 +113,25 @@ class Source:
 
     def reachable(self, begin: list[ast.AST], methods: dict[str, ast.AST]) -> list[ast.AST]:
         """Returns the definitions, and those that they use."""
-        seen: dict[int, ast.AST] = {}
+        nodes_by_id: dict[int, ast.AST] = {}
         waiting = list(begin)
         while waiting:
             node = waiting.pop()
-            if id(node) in seen:
+            if id(node) in nodes_by_id:
                 continue
-            seen[id(node)] = node
+            nodes_by_id[id(node)] = node
             # A class that a test's super() names does not make it use the class's other tests.
-            named = {id(arg) for part in ast.walk(node) if _is_super(part) for arg in part.args}  # type: ignore[attr-defined]
+            super_arguments = {
+                id(arg) for part in ast.walk(node) if _is_super(part) for arg in part.args
+            }  # type: ignore[attr-defined]
             for part in ast.walk(node):
-                if isinstance(part, ast.Name) and id(part) not in named:
-                    used = self.functions.get(part.id) or self.classes.get(part.id)
-                    if used is not None:
-                        waiting.append(used)
+                if isinstance(part, ast.Name) and id(part) not in super_arguments:
+                    definition = self.functions.get(part.id) or self.classes.get(part.id)
+                    if definition is not None:
+                        waiting.append(definition)
                 elif _is_own(part) and part.attr in methods:  # type: ignore[attr-defined]
                     waiting.append(methods[part.attr])  # type: ignore[attr-defined]
-        return list(seen.values())
+        return list(nodes_by_id.values())
 
     def privates(self, node: ast.AST) -> Iterator[str]:
         """Yields the private names in one definition."""

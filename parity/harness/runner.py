@@ -44,20 +44,20 @@ class _Run:
     def _one_process(self) -> None:
         worker = WorkerProcess(self._command, sorted(self.outcomes))
         running, complaint, is_done = "", "", False
-        loaded, heard = False, time.monotonic()
+        is_loaded, last_event = False, time.monotonic()
 
         def limit() -> float:
-            allowed = self._time_limit if loaded else _LOADING
-            return max(0.1, heard + allowed - time.monotonic())
+            allowed = self._time_limit if is_loaded else _LOADING
+            return max(0.1, last_event + allowed - time.monotonic())
 
         for event in worker.events(limit):
             if event is None:
-                allowed = self._time_limit if loaded else _LOADING
+                allowed = self._time_limit if is_loaded else _LOADING
                 complaint = f"It took longer than {allowed:g} seconds."
                 break
-            heard, kind = time.monotonic(), event["event"]
+            last_event, kind = time.monotonic(), event["event"]
             if kind == "tests":
-                loaded, self._tests = True, event["tests"]
+                is_loaded, self._tests = True, event["tests"]
             elif kind == "start":
                 running = event["test"]
             elif kind == "end":

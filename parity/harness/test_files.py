@@ -149,7 +149,7 @@ def _test_file(name: str, path: Path) -> TestFile:
 def _modes(tree: ast.Module) -> tuple[str, ...]:
     """Returns a file's modes: one, if it chooses that mode itself when run as a program."""
     calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    called = {function.attr for function in calls if isinstance(function, ast.Attribute)}
-    if "disable_v2_behavior" in called:
+    method_names = {function.attr for function in calls if isinstance(function, ast.Attribute)}
+    if "disable_v2_behavior" in method_names:
         return ("v1",)
-    return ("tf2",) if "enable_eager_execution" in called else MODES
+    return ("tf2",) if "enable_eager_execution" in method_names else MODES

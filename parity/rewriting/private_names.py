@@ -40,10 +40,10 @@ def private_names(folders: Iterable[Path]) -> dict[str, Any]:
     remaining_names: set[str] = set()
     for folder in folders:
         used_names: set[str] = set()
-        for file, read in examine_all([str(folder)], options):
-            if read is None:
+        for file, sources in examine_all([str(folder)], options):
+            if sources is None:
                 continue
-            source, module = read
+            source, module = sources
             used_names |= _used(module)
             after = rewritten_text(module, rules, file.findings)[0]
             remaining_names |= _used(module if after == source.text else Module(file.path, after))

@@ -341,10 +341,10 @@ def session_in_threads_of_hook(folder):
         def after_create_session(self, session, coord):
             self.weight = tf.trainable_variables()[0]
 
-            def read():
+            def read_weight():
                 log.append(list(session.run(self.weight).shape))
 
-            self.thread = threading.Thread(target=read)
+            self.thread = threading.Thread(target=read_weight)
             self.thread.start()
 
         def end(self, session):

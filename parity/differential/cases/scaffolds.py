@@ -153,8 +153,8 @@ def scaffold_saver_keeps(folder):
 def scaffold_sharded_saver(folder):
     make = lambda: tf.train.Scaffold(saver=tf.train.Saver(sharded=True))
     after_training(folder, make)
-    again = after_training(folder, make)
-    return [files(folder), again]
+    resumed_run = after_training(folder, make)
+    return [files(folder), resumed_run]
 
 
 @case
