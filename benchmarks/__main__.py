@@ -56,7 +56,7 @@ def main() -> None:
     workloads = [w for w in WORKLOADS if args.rounds and (not args.only or w.name in args.only)]
     for workload in workloads:
         previous = content["workloads"].get(workload.name, {}) if args.resume else {}
-        started = time.monotonic()
+        start = time.monotonic()
 
         def keep(figures: Any, workload: Any = workload) -> None:
             content["workloads"][workload.name] = {"title": workload.title, "figures": figures}
@@ -65,7 +65,7 @@ def main() -> None:
         earlier = previous.get("figures")
         new_figures = measure(workload, pythons, args.rounds, args.seconds, _tell, earlier, keep)
         print(*lines(workload.title, new_figures), sep="\n", flush=True)
-        print(f"    took {time.monotonic() - started:.0f} s", flush=True)
+        print(f"    took {time.monotonic() - start:.0f} s", flush=True)
     _show(content, args.output, args.docs)
 
 

@@ -79,11 +79,11 @@ def _slow_down(rate: float) -> None:
     save = CheckpointingSession._save
 
     def slowly(self, prefix, write):
-        started = time.perf_counter()
-        saved = save(self, prefix, write)
+        start = time.perf_counter()
+        prefix_written = save(self, prefix, write)
         size = os.path.getsize(tf.compat.as_str(prefix) + ".data-00000-of-00001") / 1e6
-        time.sleep(max(0.0, size / rate - (time.perf_counter() - started)))
-        return saved
+        time.sleep(max(0.0, size / rate - (time.perf_counter() - start)))
+        return prefix_written
 
     CheckpointingSession._save = slowly
 

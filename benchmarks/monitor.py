@@ -137,9 +137,9 @@ class _Switch(ObservingHook):
         """Ends a block; called after the monitor."""
         if step % self.block:
             return
-        used, last = time.process_time(), self._used
+        cpu_secs, last = time.process_time(), self._used
         if self._number >= self._warm_blocks:
-            self.secs[self._kinds[self._number]].append((used - last) / self.block)
+            self.secs[self._kinds[self._number]].append((cpu_secs - last) / self.block)
         elif self._number == self._warm_blocks - 1:
             self.events = dict.fromkeys(self.events, 0.0)
         self._on_secs, self._since = self.clock(), time.perf_counter()
@@ -160,14 +160,14 @@ class _Switch(ObservingHook):
             self._counted(self._observe, "reports")(*arguments)
 
     def _counted(self, run: Callable[..., Any], kind: str) -> Callable[..., Any]:
-        def counted(*arguments: Any) -> Any:
+        def count_time(*arguments: Any) -> Any:
             begun = time.process_time()
             try:
                 return run(*arguments)
             finally:
                 self.events[kind] += time.process_time() - begun
 
-        return counted
+        return count_time
 
 
 class _SwitchedLoop:

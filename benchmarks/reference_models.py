@@ -98,25 +98,31 @@ def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], measured: str
 
 def _train_py(folder: Path, *arguments: str, sampled: bool = False) -> None:
     program = ["-c", _SAMPLED] if sampled else []
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *program, str(ROOT / "train.py"), "--mode=train", *arguments],
         cwd=folder,  # the data that ships is written into runs/data there
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    if done.returncode:
-        raise RuntimeError(f"train.py {' '.join(arguments)} failed:\n{done.stderr}")
+    if process.returncode:
+        raise RuntimeError(f"train.py {' '.join(arguments)} failed:\n{process.stderr}")
 
 
 def _points(
-    name: str, cores: int, steps: int, folder: Path, more: Sequence[str], sampled: bool = False
+    name: str,
+    cores: int,
+    steps: int,
+    folder: Path,
+    extra_flags: Sequence[str],
+    sampled: bool = False,
 ) -> list[dict[str, Any]]:
     """Returns what the monitor of a training wrote in the later half of it."""
     model_dir = folder / f"{name}-{cores}-{sampled}"
     loops = max(1, steps // 20)
     _train_py(
         folder, f"--model={name}", f"--tpu=emulated:{cores}", f"--train_steps={steps}",
-        "--warmup_steps=0", f"--iterations_per_loop={loops}", f"--model_dir={model_dir}", *more,
+        "--warmup_steps=0", f"--iterations_per_loop={loops}", f"--model_dir={model_dir}",
+        *extra_flags,
         sampled=sampled,
     )  # fmt: skip
     points = json.loads((model_dir / "monitor.json").read_text())["points"]
@@ -125,25 +131,25 @@ def _points(
 
 
 def _pace(
-    name: str, cores: int, steps: int, rounds: int, folder: Path, more: Sequence[str]
+    name: str, cores: int, steps: int, rounds: int, folder: Path, extra_flags: Sequence[str]
 ) -> Pace:
     """Prints and returns the pace of trainings on emulated cores."""
     paces, waits = [], []
     for _ in range(rounds):
-        points = _points(name, cores, steps, folder, more)
+        points = _points(name, cores, steps, folder, extra_flags)
         paces += [point["examples_per_sec"] for point in points if point["examples_per_sec"]]
-        points = _points(name, cores, steps, folder, more, sampled=True)
+        points = _points(name, cores, steps, folder, extra_flags, sampled=True)
         waits += [point["input_wait"] for point in points if point["input_wait"] is not None]
     pace = Pace(statistics.median(paces), statistics.median(waits) if waits else None)
     print(f"{name} on {cores} core(s): {pace}", flush=True)
     return pace
 
 
-def _compiled(name: str, target: str, folder: Path, more: Sequence[str]) -> str:
+def _compiled(name: str, target: str, folder: Path, extra_flags: Sequence[str]) -> str:
     report = folder / f"{name}.json"
     _train_py(
         folder, f"--model={name}", f"--compile_for={target}", "--compile_only",
-        f"--compile_report={report}", *more,
+        f"--compile_report={report}", *extra_flags,
     )  # fmt: skip
     step = json.loads(report.read_text())["steps"][0]
     memory, line = step["memory"]["total"] / 2**20, step["roofline"]

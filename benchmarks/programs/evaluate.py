@@ -39,13 +39,13 @@ def answer(orders: Orders, call: Callable[[], int], examples: int, calls: int) -
     restored = _RestoreTime()
     for _ in orders:
         start, restored.seconds = time.perf_counter(), 0.0
-        seen = sum(call() for _ in range(calls))
+        example_count = sum(call() for _ in range(calls))
         seconds = time.perf_counter() - start
-        assert seen == calls * examples, seen
-        figures = {"examples/s": seen / seconds}
+        assert example_count == calls * examples, example_count
+        figures = {"examples/s": example_count / seconds}
         if calls > 1:
-            rest = 1000 * (seconds - restored.seconds) / calls
-            figures["a call beside reading the checkpoint, ms"] = rest
+            overhead_ms = 1000 * (seconds - restored.seconds) / calls
+            figures["a call beside reading the checkpoint, ms"] = overhead_ms
         orders.tell(**figures)
 
 
@@ -105,14 +105,14 @@ def _by_hand(inputs):
 
     @tf.function
     def evaluate(iterator):
-        total, right, seen = tf.constant(0.0), tf.constant(0.0), tf.constant(0, tf.int32)
+        total, right, example_count = tf.constant(0.0), tf.constant(0.0), tf.constant(0, tf.int32)
         for features, labels in iterator:
             logits = model.logits(features, weights)
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
             total += tf.reduce_sum(losses)
             right += tf.reduce_sum(tf.cast(tf.equal(labels, tf.argmax(logits, 1)), tf.float32))
-            seen += tf.size(labels)
-        return total, right, seen
+            example_count += tf.size(labels)
+        return total, right, example_count
 
     return lambda: int(evaluate(iter(dataset))[2])
 
