@@ -90,7 +90,7 @@ class Positions:
             ) from error
 
         def write() -> None:
-            check_model_dir(path)  # TensorFlow would make the folder anew
+            check_model_dir(path)  # TensorFlow would recreate the folder
             if tf.io.gfile.exists(path + ".index") and not self._can_show(step):
                 for file in [path + ".index", *data_files(path)]:
                     set_aside(file, "is no position of an input, and one of its name was saved")
@@ -253,7 +253,7 @@ class Positions:
             self._remove(step)
 
     def _remove(self, step: int) -> None:
-        """Removes a position, unless it is a file of others that has such a name."""
+        """Removes a position, unless another program wrote the file of that name."""
         path = self.path(step)
         for file in [path + ".index", *data_files(path)] if self._can_show(step) else []:
             remove_file(file)

@@ -194,7 +194,7 @@ def check_own_training() -> None:
 
 
 def check_model_dir(path: str) -> None:
-    """Checks, before a path is written, that it does not make a lost model_dir anew.
+    """Checks, before a path is written, that it does not recreate a lost model_dir.
 
     Args:
       path: a file or a folder. It matters only if this process trains in the folder that holds

@@ -105,7 +105,7 @@ class CheckpointingSession(LiftedSession):
         Raises:
           ModelDirLostError: the folder has been removed, renamed or replaced.
         """
-        check_model_dir(prefix)  # TensorFlow would make the folder anew
+        check_model_dir(prefix)  # TensorFlow would recreate the folder
         start = time.monotonic()
         try:
             result = self._save(prefix, write)

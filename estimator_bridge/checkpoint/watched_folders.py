@@ -1,4 +1,4 @@
-"""Keeps what only reads a folder, such as an evaluation, from making it anew once it is lost.
+"""Keeps readers of a folder, such as an evaluation, from creating it again once it is lost.
 
 A training holds a lock, see `lock`. Evaluations, predictions and exports hold none, and may run in
 a process of their own. TensorFlow's writers create every folder that is missing, so without a check
@@ -96,7 +96,7 @@ def watched_folder(folder: str, activity: str, role: str = "model_dir") -> Itera
 
 
 def check_watched_folders(path: str) -> None:
-    """Checks, before a path is written, that it makes no lost folder of this thread anew.
+    """Checks, before a path is written, that it does not recreate a lost folder of this thread.
 
     Raises:
       ModelDirLostError: a folder that holds it was removed, renamed or replaced.

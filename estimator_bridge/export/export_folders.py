@@ -64,7 +64,7 @@ class Version:
         self.final: str | None = None
 
     def check(self) -> None:
-        """Checks that no folder on the way was lost, before a writer would create it anew.
+        """Checks that no folder on the way was lost, before a writer would recreate it.
 
         Raises:
           ModelDirLostError: one was removed, renamed or replaced.

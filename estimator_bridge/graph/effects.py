@@ -31,7 +31,7 @@ class Effects:
     """The effects of a graph's nodes; ``Effects.of`` caches them per snapshot.
 
     Attributes:
-      felt: the nodes for which it matters whether they, or their inputs, have run: those that
+      observable: the nodes for which it matters whether they, or their inputs, have run: those that
         change state, fail or communicate with the outside, and all that depend on them. In a
         graph with v1 control flow all nodes, because its edges also mark what is dead.
     """
@@ -40,7 +40,7 @@ class Effects:
         self._functions = {f.signature.name for f in snapshot.library.function}
         self._changing = functions_where(snapshot.library, self._changes_by_itself)
         self._snapshot = weakref.ref(snapshot)  # the cache's key, which must not keep itself alive
-        self.felt = self._find(snapshot, set())
+        self.observable = self._find(snapshot, set())
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Effects:
@@ -57,15 +57,15 @@ class Effects:
     def _changes_by_itself(self, node: Any) -> bool:
         return not called_functions(node) & self._functions and _is_change(node.op)
 
-    def felt_beyond(self, input_refs: set[str]) -> set[str]:
-        """Returns ``felt`` for the case that these tensors are given.
+    def observable_beyond(self, input_refs: set[str]) -> set[str]:
+        """Returns ``observable`` for the case that these tensors are given.
 
         Nodes that follow from given tensors need not wait for their sources. Otherwise a batch that
         came from a queue would make the whole model an effect of it.
         """
         snapshot = self._snapshot()
-        if snapshot is None or not any(node_name(ref) in self.felt for ref in input_refs):
-            return self.felt
+        if snapshot is None or not any(node_name(ref) in self.observable for ref in input_refs):
+            return self.observable
         return self._find(snapshot, input_refs)
 
     def _find(self, snapshot: Snapshot, input_refs: set[str]) -> set[str]:

@@ -48,7 +48,7 @@ def joins_rows(node: tf.compat.v1.NodeDef) -> bool:
 
 
 def with_rows_gathered(snapshot: Snapshot, graph: tf.Graph) -> Snapshot:
-    """Returns a snapshot in which batches of arrays' rows are made otherwise, with equal elements.
+    """Returns a snapshot that makes batches of arrays' rows in a faster way, with equal elements.
 
     Args:
       snapshot: the snapshot of the graph.
@@ -104,7 +104,7 @@ def _is_sliceable(pipeline: RowPipeline) -> bool:
 
 
 def _row_bytes(pipeline: RowPipeline) -> int:
-    """Returns the size of a row, as far as it is known."""
+    """Returns the size of a row; components of unknown shape do not count."""
     return sum(
         math.prod(shape.as_list()) * kind.size
         for shape, kind in zip(pipeline.shapes, pipeline.types)
@@ -163,7 +163,7 @@ def _rows(
 def _gather(maker: NodeMaker, pipeline: RowPipeline) -> None:
     """Replaces rows by their numbers up to the batch, and gathers the rows of a block of batches.
 
-    A block has so many batches that what it costs beside its rows does not matter. The next block
+    A block has enough batches that its fixed cost does not matter. The next block
     is gathered while the batches of one are used.
     """
     name, elements = pipeline.batch.name, _elements(pipeline)

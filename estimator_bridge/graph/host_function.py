@@ -84,7 +84,7 @@ class HostFunction:
         self.random_names = subgraph.random_names
         keep = [i for i, ref in enumerate(all_refs) if not ref.startswith("^")]
         self._function: Any = None
-        # Whether a call only calls the function, and whether a call has succeeded.
+        # True if a call only calls the function, and if a call has succeeded.
         self._is_plain = self._was_called = False
         if not keep and all(snapshot.nodes[name].op == "NoOp" for name in subgraph.names):
             return  # many init ops initialize nothing

@@ -45,7 +45,7 @@ def arrays_outside(graph: tf.Graph) -> Iterator[None]:
     The operation has another type than a constant's, so this suits graphs that no file will hold.
 
     Args:
-      graph: the graph; graphs of functions in it take their constants as they are.
+      graph: the graph; graphs of functions in it keep their constants.
     """
     arrays = _arrays_by_graph.setdefault(graph, {})
 

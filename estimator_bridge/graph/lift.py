@@ -225,7 +225,7 @@ def _import_compiled(
 
 
 def _captured(part: Part, tensors: Mapping[str, Any]) -> dict[str, tf.Tensor]:
-    """Returns what a part takes from outside, captured by the function under construction."""
+    """Returns a part's inputs from outside, captured by the function under construction."""
     graph = tf.compat.v1.get_default_graph()
     return {
         ref: tf.constant(True) if ref.startswith("^") else graph.capture(tensors[ref])

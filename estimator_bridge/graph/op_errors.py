@@ -19,7 +19,7 @@ _NO_NEWS = re.compile(
 
 
 def with_user_line(error: tf.errors.OpError, graph: tf.Graph) -> tf.errors.OpError:
-    """Returns the error to raise instead: of the same type, with the user's line.
+    """Returns the error to raise instead: the same type, with the user's line.
 
     Args:
       error: an error of a function lifted from the graph.

@@ -18,10 +18,10 @@ _PLACES = DEQUEUES | {"Placeholder", "PlaceholderV2", "IteratorGetNext"}
 def needed_nodes(
     snapshot: Snapshot, fetches: Iterable[str], input_refs: set[str], resources: set[str]
 ) -> tuple[dict[str, list[str]], set[str]]:
-    """Returns the nodes to compute, each with its inputs, and the given references they use."""
+    """Returns the nodes to compute, each with its inputs, and the input references they use."""
     effects = Effects.of(snapshot)
     batch = {r for r in input_refs if not r.startswith("^") and node_name(r) not in resources}
-    felt, input_nodes = effects.felt_beyond(batch), set(map(node_name, batch))
+    observable, input_nodes = effects.observable_beyond(batch), set(map(node_name, batch))
 
     def waits_for_nothing(ref: str) -> bool:
         name = ref[1:]
@@ -30,7 +30,7 @@ def needed_nodes(
         node = snapshot.nodes[name]
         is_place = name in resources or node.op in _PLACES
         is_there = name in input_nodes and (is_place or not effects.changes_state(node))
-        return name not in felt or is_there
+        return name not in observable or is_there
 
     needed: dict[str, list[str]] = {}
     used_refs: set[str] = set()

@@ -25,7 +25,7 @@ _locals_by_graph: weakref.WeakKeyDictionary[tf.Graph, ReplicaLocals] = weakref.W
 
 @dataclasses.dataclass(frozen=True)
 class ReplicaLocal:
-    """Describes how a replica-local variable is read as a whole.
+    """The rule for reading a replica-local variable as a whole.
 
     Attributes:
       is_mean: whether the whole is the mean of the copies, not their sum.

@@ -220,7 +220,7 @@ class Resources:
         return tf.add_n([copy.read_value() for copy in self.copies(name)])
 
     def deal_out(self, names: Iterable[str], ran: Collection[str]) -> None:
-        """Distributes what a session's function wrote to the replicas, eagerly.
+        """Distributes the values that a session's function wrote to the replicas, eagerly.
 
         Args:
           names: names of the variables that it may have written.

@@ -49,7 +49,7 @@ class LiftedSession(SessionInterface):
       input: the input of the program's steps, from which a run draws if its fetches need the batch;
         None if there is no input.
       random: the positions of random operations, which continue after the loop's steps.
-      host_values: values by tensor reference, returned as they are until something is computed.
+      host_values: values by tensor reference, returned unchanged until something is computed.
     """
 
     input: SessionInput | None = None

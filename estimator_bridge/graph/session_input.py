@@ -193,7 +193,7 @@ class SessionInput:
         return frozenset(i for i, part in enumerate(self._parts) if not part.nodes)
 
     def refs_of_parts(self, parts: Collection[int]) -> list[str]:
-        """Returns ``refs``, with names of no tensor for the parts not given."""
+        """Returns ``refs``, with a placeholder name for each part that is not listed."""
         _ = self.iterator
         return [
             ref if i in parts else f"not drawn {ref}"

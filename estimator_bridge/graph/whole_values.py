@@ -53,7 +53,7 @@ class WholeValues:
         self._variables[name].assign(whole_of(total, self.replicas, self._kinds[name]))
 
     def deal_out(self, name: str, copies: Sequence[tf.Variable], ran: Collection[str]) -> None:
-        """Distributes what a session's function wrote to the replicas in this process; eager.
+        """Distributes a value that a session's function wrote to this process's replicas; eager.
 
         Args:
           name: a variable that has a whole.

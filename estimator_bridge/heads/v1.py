@@ -116,7 +116,7 @@ class V1Head(AnyV1Head):
       ValueError: loss_reduction is not one of them, or is NONE.
     """
 
-    # Whether the losses of a batch may stay as they are: loss_reduction NONE.
+    # True if the losses of a batch may stay unreduced: loss_reduction NONE.
     may_keep_losses = False
 
     def __init__(

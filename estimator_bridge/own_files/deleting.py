@@ -64,7 +64,7 @@ def is_link(path: str) -> bool:
 
 
 def identity_of(path: str) -> Identity | None:
-    """Returns what tells a file from another of its name; None if it is no regular file."""
+    """Returns a file's identity among files of its name; None if it is not a regular file."""
     if is_remote(path):
         if not _gfile().exists(path) or _gfile().isdir(path):
             return None

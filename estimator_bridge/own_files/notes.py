@@ -121,7 +121,7 @@ def _content(path: str) -> bytes:
     """Reads a file's bytes; neither a link, nor a pipe that blocks, nor a file without an end.
 
     Raises:
-      ValueError: it is no regular file, or too large for a note.
+      ValueError: it is not a regular file, or too large for a note.
       OSError: it cannot be read.
     """
     if is_remote(path):

@@ -232,7 +232,7 @@ def remove_abandoned_staging(folder: str, is_only_training: bool = False) -> lis
 
 
 def open_to_write(path: str) -> IO[bytes]:
-    """Opens a file, here or on an object store, to write it anew."""
+    """Opens a file, here or on an object store, to write it from the start."""
     if not is_remote(path):
         return open(path, "wb")
     import tensorflow as tf

@@ -183,7 +183,7 @@ def _columns_of(row: Row, names: Sequence[str]) -> dict[str, Any]:
 def _computed(
     model: ServedModel, batch: Batch, settings: Settings, counts: Counts, progress: _Progress
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yields the rows of a batch; if the model refuses it, those of each record by itself."""
+    """Yields the rows of a batch; if the model refuses it, those of each record on its own."""
     try:
         outputs = _call(model, [arrays for _, arrays in batch])
     except tf.errors.InvalidArgumentError as error:

@@ -121,7 +121,7 @@ def sequence_of(
     Columns have this method for the input layers of tf.contrib; the public layer is one of Keras.
 
     Raises:
-      ValueError: it is no column of sequences.
+      ValueError: it is not a column of sequences.
     """
     if hasattr(column, "_get_sequence_dense_tensor"):
         cache = v1_feature_columns._LazyBuilder(features)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# There is no public list of packages that AutoGraph leaves as they are.
+# There is no public list of packages that AutoGraph does not convert.
 from tensorflow.python.autograph.core import config
 
 __all__ = ["leave_unconverted"]

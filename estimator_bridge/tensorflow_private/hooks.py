@@ -133,10 +133,10 @@ def open_event_writers() -> Iterable[Any]:
 def forget_event_writers(folder: str) -> None:
     """Removes the writers of a folder and the folders in it from FileWriterCache, and closes them.
 
-    Their files are no longer in the folder, and the cache would return them as if they were.
+    Their files have left the folder, but the cache would still return them.
 
     Args:
-      folder: the folder, as it was given to the cache.
+      folder: the folder, as passed to the cache.
     """
     cache = tf.compat.v1.summary.FileWriterCache
     with cache._lock:

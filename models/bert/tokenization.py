@@ -16,7 +16,7 @@ PAD, UNKNOWN, START, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MAS
 SPECIAL = (PAD, UNKNOWN, START, SEPARATOR, MASK)
 INSIDE = "##"
 LONGEST_WORD = 200
-# ASCII characters that are no letters or digits split words, although some are symbols in Unicode.
+# ASCII characters other than letters and digits split words, although some are symbols in Unicode.
 _ASCII_PUNCTUATION = ((33, 47), (58, 64), (91, 96), (123, 126))
 # The blocks of ideographs, each of which is a word of its own.
 _IDEOGRAPHS = (

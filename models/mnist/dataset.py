@@ -143,7 +143,7 @@ def make_dataset(
         split: `"train"`: repeated indefinitely and reshuffled each epoch; a small set is also
             augmented by one-pixel shifts. `"test"`: one pass, in order.
         shuffle_seed: the same seed gives the same order; None gives another one in each run.
-        first: only this many examples, as they are and in order; None: all.
+        first: only this many examples, unshuffled; None: all.
 
     Returns:
         A dataset of (image float32 [height, width, 1] from 0 to 1, label int64 []).

@@ -26,7 +26,7 @@ def write_cifar_patches(folder: str) -> list[str]:
 
     Args:
         folder: gets `data_batch_1.bin` to `data_batch_5.bin` and `test_batch.bin`. Files that
-            exist stay as they are.
+            exist stay unchanged.
 
     Returns:
         The names of the files that were written.
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Writes patches of scikit-learn's two photographs in the layout of CIFAR-10's "
         "binary files.",
     )
-    parser.add_argument("folder", help="gets the six files; those that exist stay as they are")
+    parser.add_argument("folder", help="gets the six files; those that exist stay unchanged")
     folder = parser.parse_args(arguments).folder
     hide_tensorflow_notices()
     from estimator_bridge.quiet_start import quietly

@@ -47,7 +47,7 @@ def check_tables(data_dir: str, table: str, target: str, kind: str) -> Problem |
 
     Raises:
         UserError: there is no such table, one file is missing, their headers differ or have no
-            column besides the target, a cell is no number, or the target's values fit no kind.
+            column besides the target, a cell is not a number, or the target's values fit no kind.
     """
     folder = os.path.join(data_dir, table)
     paths = [os.path.join(folder, name) for name in FILES.values()]

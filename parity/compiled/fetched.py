@@ -1,4 +1,4 @@
-"""Programs of others that are compiled as they were published; none of their files is here.
+"""Third-party programs, compiled as published; none of their files is here.
 
 A checkout of each repository is expected in a folder ``OWNER+NAME``, at the revision that is named.
 In a command, ``{n}`` is the number of replicas and ``{8n}`` eight times that, ``{data}`` the folder

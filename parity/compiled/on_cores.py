@@ -1,4 +1,4 @@
-"""The programs of this repository as they are put on a TPU's cores, each mode compiled."""
+"""The programs of this repository on a TPU's cores, each mode compiled."""
 
 from __future__ import annotations
 

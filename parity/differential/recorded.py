@@ -61,7 +61,7 @@ def save(references: References, themes: Mapping[str, Iterable[str]]) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file so that who reads it meanwhile finds the old text or the new one, whole."""
+    """Writes a file atomically: a concurrent reader sees all of the old text or of the new one."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)

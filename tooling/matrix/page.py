@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 
 def read_results(path: Path = RESULTS) -> dict[str, Row]:
-    """Returns the recorded rows by the names of their pairs; none if there is no file yet."""
+    """Returns the recorded rows by the names of their pairs; {} before the first run."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 

@@ -134,7 +134,7 @@ def scaffold_local_init_op(folder):
 
 @case
 def scaffold_saver_of_some_variables(folder):
-    """Variables that the saver leaves out start anew in a resumed run."""
+    """Variables that the saver leaves out start from their initial values in a resumed run."""
     make = lambda: tf.train.Scaffold(
         saver=tf.train.Saver([tf.trainable_variables()[0], tf.train.get_global_step()])
     )

@@ -98,7 +98,7 @@ def tpu_train_evaluate_predict(folder):
 
 @case(cores=True)
 def tpu_steps_beyond_loops(folder):
-    """Steps that are no multiple of iterations_per_loop."""
+    """A number of steps that is not a multiple of iterations_per_loop."""
     estimator = estimator_of(folder, iterations=4)
     out = []
     for settings in ({"steps": 3}, {"max_steps": 9}, {"steps": 1}, {"max_steps": 5}):
