@@ -94,19 +94,19 @@ def _finish(folder: str, staged: str, record: str) -> None:
         return
     staging = os.path.dirname(staged)
     target_paths = {name: os.path.join(folder, name) for name in files}
-    waiting = {
+    staged_files = {
         name: path
         for name in files
         if identity_of(path := os.path.join(staging, f"{token}.{name}")) == files[name]
     }
     published = {name for name, path in target_paths.items() if identity_of(path) == files[name]}
-    if not waiting:
+    if not staged_files:
         return
     if is_new:
-        for name in published - set(waiting):
+        for name in published - set(staged_files):
             remove_file(target_paths[name], files[name])
-    elif published | set(waiting) == set(files):
-        for name, path in waiting.items():
+    elif published | set(staged_files) == set(files):
+        for name, path in staged_files.items():
             move_over(path, target_paths[name])
 
 

@@ -127,13 +127,13 @@ def _operations(graph: tf.Graph, saver: Any) -> Sequence[tf.Operation]:
     if definition is None or not definition.save_tensor_name:
         return []
     operations: dict[str, tf.Operation] = {}
-    waiting = [graph.as_graph_element(definition.save_tensor_name).op]
-    while waiting:
-        operation = waiting.pop()
+    worklist = [graph.as_graph_element(definition.save_tensor_name).op]
+    while worklist:
+        operation = worklist.pop()
         if operation.name in operations:
             continue
         operations[operation.name] = operation
         count = _NAMES if operation.type == _SAVE else len(operation.inputs)
         above = [tensor.op for tensor in operation.inputs[:count]]
-        waiting += [*operation.control_inputs, *above]
+        worklist += [*operation.control_inputs, *above]
     return [operations[name] for name in sorted(operations)]

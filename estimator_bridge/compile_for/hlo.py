@@ -130,16 +130,16 @@ class Module:
         A loop with an unknown trip count counts once. The instructions inside a fusion are not
         listed.
         """
-        waiting = [(self.entry, 1)]
-        while waiting:
-            name, times = waiting.pop()
+        worklist = [(self.entry, 1)]
+        while worklist:
+            name, times = worklist.pop()
             for instruction in self.computations[name]:
                 yield instruction, times
                 if instruction.opcode in _CALLERS:
                     inner = times * (instruction.trips or 1)
                     for computation in _called(instruction.text):
                         if computation in self.computations:
-                            waiting.append((computation, inner))
+                            worklist.append((computation, inner))
 
     def parameters(self) -> list[Instruction]:
         """Returns the parameters in order."""

@@ -73,14 +73,14 @@ def check_runs_anywhere(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) 
 def _behind(targets: Iterable[tf.Tensor], fed: list[tf.Tensor]) -> set[tf.Operation]:
     """Returns all operations that run to compute the targets when others are fed."""
     fed_names = {tensor.name for tensor in fed}
-    waiting = [t.op for t in targets if t.name not in fed_names]
+    worklist = [t.op for t in targets if t.name not in fed_names]
     operations: set[tf.Operation] = set()
-    while waiting:
-        operation = waiting.pop()
+    while worklist:
+        operation = worklist.pop()
         if operation not in operations:
             operations.add(operation)
-            waiting += [t.op for t in operation.inputs if t.name not in fed_names]
-            waiting += operation.control_inputs
+            worklist += [t.op for t in operation.inputs if t.name not in fed_names]
+            worklist += operation.control_inputs
     return operations
 
 

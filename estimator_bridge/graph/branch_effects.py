@@ -79,12 +79,12 @@ def _unnamed_effects(function: Any, changing: set[str]) -> list[str]:
         return []  # a node of a dead branch never finishes, so nothing may wait for it
     declared_nodes = set(function.control_ret.values())
     sources = dict.fromkeys(_sources(function.ret.values(), nodes))
-    waiting = [*sources, *declared_nodes]
-    while waiting:
-        for source in _sources(nodes[waiting.pop()].input, nodes):
+    worklist = [*sources, *declared_nodes]
+    while worklist:
+        for source in _sources(nodes[worklist.pop()].input, nodes):
             if source not in sources:
                 sources[source] = None
-                waiting.append(source)
+                worklist.append(source)
     return [
         name
         for name, node in nodes.items()

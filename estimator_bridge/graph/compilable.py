@@ -124,14 +124,14 @@ def find_obstacles(
 
 def _bodies(node: Any, functions: dict[str, Any]) -> list[Any]:
     """Returns all nodes of the functions that a node calls, at any depth."""
-    waiting, nodes = [node], []
+    worklist, nodes = [node], []
     visited_names: set[str] = set()
-    while waiting:
+    while worklist:
         for function_name in sorted(
-            (called_functions(waiting.pop()) & functions.keys()) - visited_names
+            (called_functions(worklist.pop()) & functions.keys()) - visited_names
         ):
             visited_names.add(function_name)
-            waiting += functions[function_name].node_def
+            worklist += functions[function_name].node_def
             nodes += functions[function_name].node_def
     return nodes
 

@@ -92,14 +92,16 @@ def defer(
         if name not in base_names
         and (is_stateful(snapshot.nodes[name].op) or _touches(snapshot, name, inputs, owners))
     ]
-    forced = [f"^{name}" for name in stateful] + [f for f in fetches if f.startswith("^")]
-    put_off = everything.keys() - needed(*base, *forced).keys()
+    forced_refs = [f"^{name}" for name in stateful] + [f for f in fetches if f.startswith("^")]
+    deferred_nodes = everything.keys() - needed(*base, *forced_refs).keys()
     tensors = [f for f in fetches if not f.startswith("^")]
-    inputs = [ref for name in snapshot.nodes if name in put_off for ref in everything[name]]
-    needs = [ref for ref in dict.fromkeys([*inputs, *tensors]) if node_name(ref) not in put_off]
+    inputs = [ref for name in snapshot.nodes if name in deferred_nodes for ref in everything[name]]
+    needs = [
+        ref for ref in dict.fromkeys([*inputs, *tensors]) if node_name(ref) not in deferred_nodes
+    ]
     changes = any(map(Effects.of(snapshot).changes_state, (snapshot.nodes[n] for n in stateful)))
     return Division(
-        in_step=[*forced, *needs],
+        in_step=[*forced_refs, *needs],
         deferred=Deferred(snapshot, tensors, needs, input_refs, owners) if tensors else None,
         has_effects=changes or len(tensors) < len(fetches),
     )

@@ -43,7 +43,7 @@ def diverging_variables(
     snapshot = Snapshot.of(graph)
     inputs, _ = needed_nodes(snapshot, fetches, set(), owners)
     order = in_order(snapshot, inputs)
-    touched = touched_resources(snapshot, order, inputs, owners)
+    owners_by_node = touched_resources(snapshot, order, inputs, owners)
     sources = _sources(snapshot, order)
     effects = Effects.of(snapshot)
     local_variables = set(replica_locals(graph).variables)
@@ -56,7 +56,7 @@ def diverging_variables(
             node = snapshot.nodes[name]
             if node.op == "CrossReplicaSum":
                 continue
-            handles = touched.get(name, set())
+            handles = owners_by_node.get(name, set())
             reads = (
                 handles & (local_variables | writers.keys())
                 if node.op not in _SAYS_NO_VALUE

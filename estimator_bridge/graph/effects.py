@@ -77,12 +77,12 @@ class Effects:
             for ref in node.input:
                 if tensor_ref(ref) not in input_refs:
                     users.setdefault(node_name(ref), []).append(name)
-        waiting = list(names)
-        while waiting:
-            for user in users.get(waiting.pop(), ()):
+        worklist = list(names)
+        while worklist:
+            for user in users.get(worklist.pop(), ()):
                 if user not in names:
                     names.add(user)
-                    waiting.append(user)
+                    worklist.append(user)
         return names
 
 

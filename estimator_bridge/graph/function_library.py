@@ -58,13 +58,13 @@ def reached(library: Any, nodes: Iterable[Any]) -> Any:
     gradients = {g.function_name: g for g in library.gradient}
     part = type(library)()
     names: set[str] = set()
-    waiting = list(nodes)
-    while waiting:
-        callees = called_functions(waiting.pop())
+    worklist = list(nodes)
+    while worklist:
+        callees = called_functions(worklist.pop())
         callees |= {gradients[name].gradient_func for name in callees & gradients.keys()}
         for name in (callees & functions.keys()) - names:
             names.add(name)
-            waiting += functions[name].node_def
+            worklist += functions[name].node_def
     part.function.extend(f for name, f in functions.items() if name in names)
     part.gradient.extend(g for name, g in gradients.items() if name in names)
     return part

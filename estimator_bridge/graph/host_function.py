@@ -99,8 +99,8 @@ class HostFunction:
         signature = [tf.TensorSpec([], tf.int64)]
         signature += [_spec_of(graph.get_tensor_by_name(name)) for name in feed_names]
         with eager_mode(), tf.device(host_device()):
-            compiled = tf.function(function, autograph=False)
-            self._function = flat_call(compiled.get_concrete_function(*signature))
+            tf_function = tf.function(function, autograph=False)
+            self._function = flat_call(tf_function.get_concrete_function(*signature))
             self._first_draw = tf.constant(0, tf.int64)
         combined = resources.wholes.among(effects.resource_names)
         has_copies = resources.wholes.replicas > 1 and bool(assigned_variables)
@@ -175,14 +175,14 @@ def _check_fed(snapshot: Snapshot, subgraph: Lifted, refs: Sequence[str]) -> Non
 
 def _written_in_any_shape(graph: tf.Graph, snapshot: Snapshot, subgraph: Lifted) -> set[str]:
     """Returns the variables that are assigned a value of statically unknown shape."""
-    assigned = set()
+    variables = set()
     for name in subgraph.names:
         if snapshot.nodes[name].op != "AssignVariableOp":
             continue
         operation = graph.get_operation_by_name(name)
         if not operation.inputs[1].shape.is_fully_defined():
-            assigned.add(operation.inputs[0].op.name)
-    return assigned
+            variables.add(operation.inputs[0].op.name)
+    return variables
 
 
 def _check_shape(variable: tf.Variable, name: str) -> None:

@@ -33,12 +33,12 @@ class InputSources:
         Raises:
           FailedPreconditionError: a node would.
         """
-        replaced = sorted(self.nodes_replaced.intersection(names))
-        if replaced:
+        conflicts = sorted(self.nodes_replaced.intersection(names))
+        if conflicts:
             raise tf.errors.FailedPreconditionError(
                 None,
                 None,
-                f"GetNext() failed: {replaced[0]!r} draws from the program's input, which the "
+                f"GetNext() failed: {conflicts[0]!r} draws from the program's input, which the "
                 "steps read through a separate iterator, so its value is not part of their batch. "
                 "Return the tensor among input_fn's features, and use it from there.",
             )

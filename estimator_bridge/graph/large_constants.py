@@ -83,10 +83,10 @@ def free_rows(graph: tf.Graph, captured_refs: Collection[str]) -> list[str]:
       The references of the freed arrays.
     """
     arrays = _arrays_by_graph.get(graph, {})
-    freed = [ref for ref in arrays if ref not in captured_refs and _feeds_datasets(graph, ref)]
-    for ref in freed:
+    freed_refs = [ref for ref in arrays if ref not in captured_refs and _feeds_datasets(graph, ref)]
+    for ref in freed_refs:
         del arrays[ref]
-    return freed
+    return freed_refs
 
 
 def _feeds_datasets(graph: tf.Graph, ref: str) -> bool:

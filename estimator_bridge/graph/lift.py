@@ -183,7 +183,7 @@ def _import_island(
     refuses such edges (the ops are in different frames) or never runs the op (it waits for a dead
     branch).
     """
-    awaited = [values[ref] for ref in part.outside if ref.startswith("^")]
+    control_inputs = [values[ref] for ref in part.outside if ref.startswith("^")]
 
     def body() -> list[tf.Tensor]:
         elements = _import_here(graph_def, part, _captured(part, values))
@@ -196,7 +196,7 @@ def _import_island(
         graph.control_outputs.extend([completion.op, *(tensor.op for tensor in tensors)])
         return [*tensors, completion]
 
-    with tf.control_dependencies(awaited):
+    with tf.control_dependencies(control_inputs):
         *tensors, completion = tf.compat.v1.wrap_function(body, [])()
     return _in_order(part, tensors, completion)
 
@@ -205,7 +205,7 @@ def _import_compiled(
     graph_def: tf.compat.v1.GraphDef, part: Part, values: Mapping[str, Any]
 ) -> list[Any]:
     """Imports into a function that XLA compiles; see ``_import_island``."""
-    awaited = [values[ref] for ref in part.outside if ref.startswith("^")]
+    control_inputs = [values[ref] for ref in part.outside if ref.startswith("^")]
 
     def body() -> list[tf.Tensor]:
         elements = _import_here(graph_def, part, _captured(part, values))
@@ -219,7 +219,7 @@ def _import_compiled(
                 )
         return [*map(tf.identity, tensors), tf.constant(True)]
 
-    with tf.control_dependencies(awaited):
+    with tf.control_dependencies(control_inputs):
         *tensors, completion = tf.function(body, autograph=False, jit_compile=True)()
     return _in_order(part, tensors, completion)
 
@@ -235,5 +235,5 @@ def _captured(part: Part, tensors: Mapping[str, Any]) -> dict[str, tf.Tensor]:
 
 def _in_order(part: Part, tensors: Iterable[tf.Tensor], completion: tf.Tensor) -> list[Any]:
     """Returns a part's outputs, from the results of its function: tensors and ``completion``."""
-    waiting = iter(tensors)
-    return [completion.op if ref.startswith("^") else next(waiting) for ref in part.outputs]
+    results = iter(tensors)
+    return [completion.op if ref.startswith("^") else next(results) for ref in part.outputs]

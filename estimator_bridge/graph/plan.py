@@ -82,11 +82,11 @@ def make_plan(
     """
     inputs, used_refs = needed_nodes(snapshot, fetches, set(input_refs), resources)
     order = in_order(snapshot, inputs)
-    touched = touched_resources(snapshot, order, inputs, resources)
+    owners_by_node = touched_resources(snapshot, order, inputs, resources)
     v1_control_flow = any(snapshot.nodes[name].op in V1_CONTROL_FLOW for name in order)
     if not v1_control_flow:  # there only the program's edges define an order
         order = with_global_step_reads_first(snapshot, order)
-    stage_of = _stages(snapshot, order, inputs, touched)
+    stage_of = _stages(snapshot, order, inputs, owners_by_node)
     if v1_control_flow:  # end reads cannot wait for all nodes inside the same stage
         stage_of.update((name, 1) for name in order if name in snapshot.end_reads)
     stages = [Stage([], []) for _ in range(max(stage_of.values(), default=0) + 1)]
@@ -99,9 +99,9 @@ def make_plan(
         resource
         for name in order
         if snapshot.nodes[name].op not in _PASSES_RESOURCE and changes(snapshot.nodes[name])
-        for resource in touched.get(name, ())
+        for resource in owners_by_node.get(name, ())
     }
-    reads_first = set() if v1_control_flow else _reads_first(snapshot, order, touched)
+    reads_first = set() if v1_control_flow else _reads_first(snapshot, order, owners_by_node)
     return Plan(stages, inputs, used_refs, writes, reads_first, v1_control_flow)
 
 
@@ -109,25 +109,25 @@ def touched_resources(
     snapshot: Snapshot, order: list[str], inputs: dict[str, list[str]], resources: set[str]
 ) -> dict[str, set[str]]:
     """Returns, by node, the resource owners whose handles reach its inputs."""
-    carried: dict[str, set[str]] = {name: {name} for name in resources}
-    touched: dict[str, set[str]] = {}
+    handles: dict[str, set[str]] = {name: {name} for name in resources}
+    owners_by_node: dict[str, set[str]] = {}
     for name in order:
         owners = set()
         for ref in inputs[name]:
             if not ref.startswith("^"):
-                owners |= carried.get(node_name(ref), set())
+                owners |= handles.get(node_name(ref), set())
         if owners:
-            touched[name] = owners
+            owners_by_node[name] = owners
             if snapshot.nodes[name].op in _PASSES_RESOURCE:
-                carried[name] = owners
-    return touched
+                handles[name] = owners
+    return owners_by_node
 
 
 def _stages(
     snapshot: Snapshot,
     order: list[str],
     inputs: dict[str, list[str]],
-    touched: dict[str, set[str]],
+    owners_by_node: dict[str, set[str]],
 ) -> dict[str, int]:
     stage: dict[str, int] = {}
     last_write: dict[str, int] = {}
@@ -139,9 +139,9 @@ def _stages(
             if source in stage:
                 level = max(level, stage[source] + (snapshot.nodes[source].op == _SUM))
         reads = snapshot.nodes[name].op in READS
-        for owner in touched.get(name, ()):
+        for owner in owners_by_node.get(name, ()):
             level = max(level, (last_write if reads else last_access).get(owner, 0))
-        for owner in touched.get(name, ()):
+        for owner in owners_by_node.get(name, ()):
             last_access[owner] = max(level, last_access.get(owner, 0))
             if not reads:
                 last_write[owner] = level
@@ -168,17 +168,19 @@ def _put_off_lists(
         stage[name] = min(users, default=stage[name])
 
 
-def _reads_first(snapshot: Snapshot, order: list[str], touched: dict[str, set[str]]) -> set[str]:
+def _reads_first(
+    snapshot: Snapshot, order: list[str], owners_by_node: dict[str, set[str]]
+) -> set[str]:
     reads: set[str] = set()
-    decided: set[str] = set()
+    settled_owners: set[str] = set()
     for name in order:
         op = snapshot.nodes[name].op
         if op in _PASSES_RESOURCE or op in ("VarIsInitializedOp", "VariableShape"):
             continue
-        owners = touched.get(name, set())
+        owners = owners_by_node.get(name, set())
         if op.startswith(_NEEDS_VALUE):
-            reads |= owners - decided
-        decided |= owners
+            reads |= owners - settled_owners
+        settled_owners |= owners
     return reads
 
 

@@ -34,9 +34,9 @@ def needed_nodes(
 
     needed: dict[str, list[str]] = {}
     used_refs: set[str] = set()
-    waiting = [tensor_ref(f) for f in fetches]
-    while waiting:
-        ref = waiting.pop()
+    worklist = [tensor_ref(f) for f in fetches]
+    while worklist:
+        ref = worklist.pop()
         if ref in input_refs:
             used_refs.add(ref)
             continue
@@ -46,7 +46,7 @@ def needed_nodes(
                 raise KeyError(f"The graph has no operation named {name!r}.")
             refs = map(tensor_ref, snapshot.nodes[name].input)
             needed[name] = [ref for ref in refs if not waits_for_nothing(ref)]
-            waiting += needed[name]
+            worklist += needed[name]
     return needed, used_refs
 
 
@@ -60,9 +60,9 @@ def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
     order: list[str] = []
     placed: set[str] = set()
     for first in position:
-        waiting = [first]
-        while waiting:
-            name = waiting[-1]
+        worklist = [first]
+        while worklist:
+            name = worklist[-1]
             missing = {
                 source
                 for source in map(node_name, inputs[name])
@@ -71,9 +71,9 @@ def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
                 and snapshot.nodes[source].op not in _BACK_EDGES
             }
             if missing and name not in placed:
-                waiting += sorted(missing, key=position.__getitem__, reverse=True)
+                worklist += sorted(missing, key=position.__getitem__, reverse=True)
                 continue
-            waiting.pop()
+            worklist.pop()
             if name not in placed:
                 placed.add(name)
                 order.append(name)

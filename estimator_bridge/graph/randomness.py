@@ -115,15 +115,15 @@ class Randomness:
             key = maker.add("BitwiseXor", [key, REPLICA_KEY], T=tf.uint64)
         algorithm = maker.const(np.int32(_OF_THE_DEVICE if self._for_tpu else _PHILOX))
         name = f"{node.name}/row" if self._alike else node.name
-        drawn = tf.compat.v1.NodeDef(name=name, op=DRAWS[node.op])
+        draw = tf.compat.v1.NodeDef(name=name, op=DRAWS[node.op])
         data = [i for i in node.input if not i.startswith("^")]
-        drawn.input.extend([shape, key, counter, algorithm, *data[1:]])
-        drawn.input.extend(i for i in node.input if i.startswith("^"))
-        drawn.attr["Tshape"].CopyFrom(node.attr["T"])
+        draw.input.extend([shape, key, counter, algorithm, *data[1:]])
+        draw.input.extend(i for i in node.input if i.startswith("^"))
+        draw.attr["Tshape"].CopyFrom(node.attr["T"])
         kind = "dtype" if node.op != "RandomUniformInt" else "Tout"
-        drawn.attr["dtype"].CopyFrom(node.attr[kind])
+        draw.attr["dtype"].CopyFrom(node.attr[kind])
         is_converted = self._for_xla and node.op == "RandomUniform" and has_same_draws(node)
-        last = _float_of_bits(drawn) if is_converted else [drawn]
+        last = _float_of_bits(draw) if is_converted else [draw]
         if not self._alike:
             return [*maker.nodes, *last]
         rows = tf.compat.v1.NodeDef(name=node.name, op="BroadcastTo")

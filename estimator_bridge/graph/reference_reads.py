@@ -36,16 +36,16 @@ def with_reference_reads(
     """
     ends = [name for name in map(end_read, sorted(references)) if name in nodes]
     input_nodes = {_node(ref) for node in nodes.values() for ref in node.input}
-    renamed = {name: name + "/early" for name in ends if name in input_nodes}
+    new_names = {name: name + "/early" for name in ends if name in input_nodes}
     placement = _Placement(library, references)
     for node in nodes.values():
-        if renamed:
-            node.input[:] = [_with_node(ref, renamed) for ref in node.input]
+        if new_names:
+            node.input[:] = [_with_node(ref, new_names) for ref in node.input]
         if node.name not in ends:
             placement.add(node)
-        elif node.name in renamed:
-            placement.add(_read_of(node, renamed[node.name], node.input))
-            placement.stands_for[f"{renamed[node.name]}:0"] = f"{node.name}:0"
+        elif node.name in new_names:
+            placement.add(_read_of(node, new_names[node.name], node.input))
+            placement.stands_for[f"{new_names[node.name]}:0"] = f"{node.name}:0"
     at_end = {name: _read_of(nodes[name], name, nodes[name].input[:1]) for name in ends}
     return {**placement.nodes, **at_end}, placement.stands_for
 
@@ -94,13 +94,15 @@ class _Placement:
     def _read_again(self, node: Any, position: int, writers: int) -> None:
         """Adds a read after the writes that a node waits for, if its input missed some of them."""
         variable, first_read, seen_writers = self._buffers[_node(node.input[position])]
-        missed = writers & self._writes[variable] & ~seen_writers
-        if not missed:
+        missed_writers = writers & self._writes[variable] & ~seen_writers
+        if not missed_writers:
             return
-        awaited = [f"^{name}" for k, name in enumerate(self._writers) if missed >> k & 1]
+        control_inputs = [
+            f"^{name}" for k, name in enumerate(self._writers) if missed_writers >> k & 1
+        ]
         source = self.nodes[first_read]
         new_read = _read_of(
-            source, f"{node.name}/read_again_{position}", [source.input[0], *awaited]
+            source, f"{node.name}/read_again_{position}", [source.input[0], *control_inputs]
         )
         self.nodes[new_read.name] = new_read
         self.stands_for[f"{new_read.name}:0"] = self.stands_for.get(

@@ -97,8 +97,8 @@ def deal_out(
 
 
 def _identity(node: tf.compat.v1.NodeDef) -> tf.compat.v1.NodeDef:
-    replaced = tf.compat.v1.NodeDef(name=node.name, op="Identity")
-    replaced.input.append(node.input[0])
-    replaced.input.extend(ref for ref in node.input if ref.startswith("^"))
-    replaced.attr["T"].CopyFrom(node.attr["T"])
-    return replaced
+    identity = tf.compat.v1.NodeDef(name=node.name, op="Identity")
+    identity.input.append(node.input[0])
+    identity.input.extend(ref for ref in node.input if ref.startswith("^"))
+    identity.attr["T"].CopyFrom(node.attr["T"])
+    return identity

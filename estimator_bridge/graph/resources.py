@@ -128,11 +128,11 @@ class Resources:
             return
         nodes = Snapshot.of(self._graph).nodes
         variables = [name for name in missing if nodes[name].op == "VarHandleOp"]
-        theirs = set(variables) & (self._shared.owners if self._shared else set())
-        if self._shared and theirs:
-            self._shared.prepare({f"{name}:0" for name in theirs})
-            self.variables.update((name, self._shared.variables[name]) for name in theirs)
-        own_nodes = [nodes[name] for name in variables if name not in theirs]
+        shared_names = set(variables) & (self._shared.owners if self._shared else set())
+        if self._shared and shared_names:
+            self._shared.prepare({f"{name}:0" for name in shared_names})
+            self.variables.update((name, self._shared.variables[name]) for name in shared_names)
+        own_nodes = [nodes[name] for name in variables if name not in shared_names]
         self.variables.update(self._make_variables(own_nodes))
         for name in variables:
             if self.wholes.are_needed(name):

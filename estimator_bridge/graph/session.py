@@ -188,11 +188,11 @@ class LiftedSession(SessionInterface):
         self, program_input: SessionInput, refs: Sequence[str], feeds: Collection[str]
     ) -> frozenset[int]:
         """Returns the parts of the input that a run draws, and opens the input if there are any."""
-        drawn = program_input.drawn_by(Snapshot.of(self._graph), refs, feeds)
-        if drawn:
-            program_input.check(drawn, refs)
+        parts = program_input.drawn_by(Snapshot.of(self._graph), refs, feeds)
+        if parts:
+            program_input.check(parts, refs)
             _ = program_input.iterator
-        return drawn
+        return parts
 
     @property
     def given_to_functions(self) -> set[str]:

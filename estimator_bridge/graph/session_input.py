@@ -211,18 +211,18 @@ class SessionInput:
           fetches: references.
           fed: references whose values are given: nothing behind them runs.
         """
-        reached: set[str] = set()
-        waiting = [ref for ref in fetches if ref not in fed]
-        while waiting:
-            name = node_name(waiting.pop())
-            if name in reached or name not in snapshot.nodes:
+        names: set[str] = set()
+        worklist = [ref for ref in fetches if ref not in fed]
+        while worklist:
+            name = node_name(worklist.pop())
+            if name in names or name not in snapshot.nodes:
                 continue
-            reached.add(name)
+            names.add(name)
             for ref in snapshot.nodes[name].input:
                 if (ref if ":" in ref else ref + ":0") not in fed:
-                    waiting.append(ref)
+                    worklist.append(ref)
         return frozenset(
-            i for i, part in enumerate(self._parts) if not reached.isdisjoint(part.nodes)
+            i for i, part in enumerate(self._parts) if not names.isdisjoint(part.nodes)
         )
 
     def refs_of(self, parts: Collection[int]) -> list[str]:
@@ -236,12 +236,12 @@ class SessionInput:
           FailedPreconditionError: they cannot.
         """
         if self._refusal:
-            needed = [ref for ref in self.refs_of(parts) if " " not in ref]
+            batch_refs = [ref for ref in self.refs_of(parts) if " " not in ref]
             raise tf.errors.FailedPreconditionError(
                 None,
                 None,
                 f"session.run() was asked for {list(fetches)}, which needs the next batch of the "
-                f"training input ({needed}), but cannot draw it: {self._refusal}",
+                f"training input ({batch_refs}), but cannot draw it: {self._refusal}",
             )
 
     def draw(self, parts: Collection[int], fetches: Sequence[str]) -> dict[str, tf.Tensor]:

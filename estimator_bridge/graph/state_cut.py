@@ -76,7 +76,7 @@ def cut_before_state(
     )
     _check(graph, snapshot, stateful)
     on_host = set(stateful)
-    fixed = _fixed(snapshot, inputs, order)
+    fixed_nodes = _fixed(snapshot, inputs, order)
     tensors: dict[str, None] = {}
     checks: dict[str, None] = {}
     for name in reversed(order):  # a node's inputs come later
@@ -88,7 +88,7 @@ def cut_before_state(
                 continue
             if ref.startswith("^"):
                 checks[ref] = None
-            elif source in fixed or _must_move(graph, snapshot, ref):
+            elif source in fixed_nodes or _must_move(graph, snapshot, ref):
                 on_host.add(source)
             else:
                 tensors[ref] = None
@@ -114,20 +114,20 @@ def _seeing_state(
     elsewhere: set[str],
 ) -> set[str]:
     """Returns the nodes that touch a resource that one of them changes, and all that follow."""
-    touched = touched_resources(snapshot, order, inputs, owners)
+    owners_by_node = touched_resources(snapshot, order, inputs, owners)
     effects, nodes = Effects.of(snapshot), snapshot.nodes
     changed_owners = {
         owner
         for name in order
         if effects.changes_state(nodes[name]) and name not in owners
-        for owner in touched.get(name, ())
+        for owner in owners_by_node.get(name, ())
     }
     names: set[str] = set()
     for name in order:
         is_of_host = nodes[name].op in _OF_HOST and name not in elsewhere
         follows = any(node_name(ref) in names for ref in inputs[name])
         if name not in owners and (
-            touched.get(name, set()) & changed_owners or follows or is_of_host
+            owners_by_node.get(name, set()) & changed_owners or follows or is_of_host
         ):
             names.add(name)
     return names

@@ -67,9 +67,9 @@ def classify_signatures(
     """
     scores = predictions[PredictionKeys.PROBABILITIES]
     names = all_classes(scores, n_classes, vocabulary)
-    classified = ClassificationOutput(scores=scores, classes=names)
+    classification = ClassificationOutput(scores=scores, classes=names)
     return {
-        DEFAULT_SIGNATURE: classified,
-        CLASSIFY_SIGNATURE: classified,
+        DEFAULT_SIGNATURE: classification,
+        CLASSIFY_SIGNATURE: classification,
         PREDICT_SIGNATURE: PredictOutput(dict(predictions)),
     }

@@ -70,8 +70,8 @@ def keras_reduced(losses: tf.Tensor, weights: tf.Tensor | None, reduction: str) 
     import tf_keras
 
     # It also tells v1 optimizers under a strategy whether the loss is a mean.
-    weighed = tf_keras.__internal__.losses.compute_weighted_loss
-    loss = weighed(losses, sample_weight=weights, reduction=reduction)
+    compute_weighted_loss = tf_keras.__internal__.losses.compute_weighted_loss
+    loss = compute_weighted_loss(losses, sample_weight=weights, reduction=reduction)
     return loss if is_sum(reduction) else _part_of_mean(loss, lambda: _size(losses))
 
 

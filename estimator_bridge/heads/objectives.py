@@ -139,13 +139,13 @@ def merged_outputs(names: Sequence[str], specs: Sequence[EstimatorSpec]) -> dict
       ValueError: the first head has no default signature.
     """
     outputs = {DEFAULT_SIGNATURE: _default(names[0], specs[0].export_outputs)}
-    predicted: dict[str, tf.Tensor] = {}
+    predictions: dict[str, tf.Tensor] = {}
     for name, spec in zip(names, specs):
         for key, output in spec.export_outputs.items():
             outputs[name if key == DEFAULT_SIGNATURE else f"{name}/{key}"] = output
             if key == PREDICT_SIGNATURE and isinstance(output, PredictOutput):
-                predicted.update({f"{name}/{of}": v for of, v in output.outputs.items()})
-    outputs[PREDICT_SIGNATURE] = PredictOutput(predicted)
+                predictions.update({f"{name}/{of}": v for of, v in output.outputs.items()})
+    outputs[PREDICT_SIGNATURE] = PredictOutput(predictions)
     return outputs
 
 

@@ -125,8 +125,8 @@ class V1Head(AnyV1Head):
         loss_reduction: str = _Reduction.SUM,
         prediction_keys: Sequence[str] | None = None,
     ):
-        refused = () if self.may_keep_losses else (_Reduction.NONE,)
-        check_reduction(loss_reduction, set(_Reduction.all()).difference(refused))
+        excluded = () if self.may_keep_losses else (_Reduction.NONE,)
+        check_reduction(loss_reduction, set(_Reduction.all()).difference(excluded))
         self.head = head
         head.must = "must"
         self.name = head.name

@@ -60,10 +60,10 @@ class V1MultiHead(AnyV1Head):
           both multiplied by the head's weight, and the labels as numbers.
         """
         check_labels_by_head(labels, self.heads)
-        dealt = logits_by_head(logits, self.heads)
+        head_logits = logits_by_head(logits, self.heads)
         names = [head.name for head in self.heads]
         loss_specs = [
-            head.create_loss(features, mode, dealt[head.name], labels[head.name])
+            head.create_loss(features, mode, head_logits[head.name], labels[head.name])
             for head in self.heads
         ]
         factors = self._head_weights or (1.0,) * len(loss_specs)
@@ -87,13 +87,13 @@ class V1MultiHead(AnyV1Head):
         """Makes the spec that a model_fn returns, for all heads; see `V1Head`."""
         check_mode(mode, type(self).__name__)
         check_labels_by_head(labels, self.heads)
-        dealt = logits_by_head(logits, self.heads)
+        head_logits = logits_by_head(logits, self.heads)
         names = [head.name for head in self.heads]
         specs = [
             head.create_estimator_spec(
                 features=features,
                 mode=mode,
-                logits=dealt[head.name],
+                logits=head_logits[head.name],
                 labels=labels[head.name] if labels else None,
                 train_op_fn=lambda _: tf.no_op(),
             )
@@ -107,9 +107,9 @@ class V1MultiHead(AnyV1Head):
         if mode == ModeKeys.PREDICT:
             outputs = merged_outputs(names, specs)
             return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
-        merged = merged_losses([spec.loss for spec in specs], self._head_weights)
+        total = merged_losses([spec.loss for spec in specs], self._head_weights)
         reduction = common_reduction(self.heads)
-        loss = regularized(merged, total_regularization(regularization_losses), reduction)
+        loss = regularized(total, total_regularization(regularization_losses), reduction)
         if mode == ModeKeys.EVAL:
             return EstimatorSpec(
                 mode,

@@ -250,8 +250,8 @@ class Model:
         return _Built(values, loss=loss, train_op=make_train_op(optimizer, loss, layers, for_tpu))
 
     def _check_parts(self, mode: str) -> None:
-        needed = {ModeKeys.TRAIN: ("loss", "optimizer"), ModeKeys.EVAL: ("loss",)}
-        for part in needed.get(mode, ()):
+        needs_by_mode = {ModeKeys.TRAIN: ("loss", "optimizer"), ModeKeys.EVAL: ("loss",)}
+        for part in needs_by_mode.get(mode, ()):
             if getattr(self, f"_{part}") is None:
                 raise ValueError(
                     f"This Model has no {part}, which mode {mode!r} needs. Give it one: "
@@ -266,9 +266,9 @@ _EXAMPLES = {
 
 
 def _optional(
-    role: str, fn: Callable[..., Any] | None, offered: tuple[str, ...]
+    role: str, fn: Callable[..., Any] | None, available_names: tuple[str, ...]
 ) -> NamedArguments | None:
-    return None if fn is None else NamedArguments(role, fn, offered)
+    return None if fn is None else NamedArguments(role, fn, available_names)
 
 
 def _returned(part: NamedArguments, values: dict[str, Any]) -> Any:

@@ -20,14 +20,14 @@ def ancestors(targets: Iterable[Any], boundary: Collection[Any] = ()) -> set[tf.
     Returns:
       The operations.
     """
-    waiting = [target if isinstance(target, tf.Operation) else target.op for target in targets]
+    worklist = [target if isinstance(target, tf.Operation) else target.op for target in targets]
     operations: set[tf.Operation] = set()
-    while waiting:
-        operation = waiting.pop()
+    while worklist:
+        operation = worklist.pop()
         if operation in operations:
             continue
         operations.add(operation)
         if operation not in boundary:
-            waiting += [tensor.op for tensor in operation.inputs]
-            waiting += operation.control_inputs
+            worklist += [tensor.op for tensor in operation.inputs]
+            worklist += operation.control_inputs
     return operations

@@ -76,24 +76,24 @@ def watch_keras_layers(training: bool) -> Iterator[KerasLayers]:
     """
     import tf_keras
 
-    noted = KerasLayers(tf.compat.v1.get_default_graph())
+    layers = KerasLayers(tf.compat.v1.get_default_graph())
     # The class of layers in graphs, which has no public name.
     owner = tf.compat.v1.layers.Layer.__base__
     originals = {name: vars(owner)[name] for name in _HOOKS}
     with contextlib.ExitStack() as stack:
         for name, original in originals.items():
-            setattr(owner, name, _noting(noted, original))
+            setattr(owner, name, _noting(layers, original))
             stack.callback(setattr, owner, name, original)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # deprecated for TF2, not for graphs
             stack.enter_context(tf_keras.backend.learning_phase_scope(int(training)))
-        yield noted
+        yield layers
 
 
-def _noting(noted: KerasLayers, method: Callable[..., Any]) -> Callable[..., Any]:
+def _noting(layers: KerasLayers, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def wrapper(layer: Any, *args: Any, **kwargs: Any) -> Any:
-        noted.note(layer)
+        layers.note(layer)
         if method.__name__ == "add_loss" and args:
             losses = tf.nest.map_structure(_made_once, args[0])
             args = (losses, *args[1:])

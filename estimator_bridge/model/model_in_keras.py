@@ -300,8 +300,8 @@ class ModelInKeras(tf_keras.Model):
         assert parts.loss is not None  # keras_model() checks it
         loss: Any = check_loss(parts.call(parts.loss, mode, features, labels, outputs), mode)
         # Those of this mode: another mode's layers have the same weights.
-        added = self._networks[mode].losses
-        return tf.add_n([loss, *(tf.cast(each, loss.dtype) for each in added)])
+        layer_losses = self._networks[mode].losses
+        return tf.add_n([loss, *(tf.cast(each, loss.dtype) for each in layer_losses)])
 
     def _metrics_on_host(self) -> Any:
         parts, (features, labels) = self._held()
@@ -342,11 +342,11 @@ def _networks(parts: Parts, features: Any) -> dict[str, tf_keras.Model]:
     names = set(parts.inference.names)
     if not names & {"mode", "training"}:  # then Keras itself tells the layers the mode
         return dict.fromkeys((ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT), training)
-    others = {}
+    networks = {}
     for mode in (ModeKeys.EVAL, ModeKeys.PREDICT):
         with variables.reusing():
-            others[mode] = _network(parts, features, mode)
-    return {ModeKeys.TRAIN: training, **others}
+            networks[mode] = _network(parts, features, mode)
+    return {ModeKeys.TRAIN: training, **networks}
 
 
 def _network(parts: Parts, features: Any, mode: str) -> tf_keras.Model:

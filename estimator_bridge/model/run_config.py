@@ -167,10 +167,10 @@ class RunConfig:
           ValueError: a name is not a setting, or a value is not valid.
           TypeError: a setting that must be a number is not one.
         """
-        unknown = [name for name in kwargs if name not in self._settings]
-        if unknown:
+        unknown_names = [name for name in kwargs if name not in self._settings]
+        if unknown_names:
             raise ValueError(
-                f"Replacing {', '.join(unknown)} is not supported. Allowed properties are "
+                f"Replacing {', '.join(unknown_names)} is not supported. Allowed properties are "
                 f"{list(self._settings)}."
             )
         steps, secs = kwargs.get("save_checkpoints_steps"), kwargs.get("save_checkpoints_secs")
