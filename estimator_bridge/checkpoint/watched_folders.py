@@ -28,12 +28,12 @@ class WatchedFolder:
 
     Args:
       folder: the folder; watched from the first check at which it exists.
-      what: what the folder is and the activity that uses it, as "model_dir", "evaluation".
+      description: what the folder is and the activity that uses it, as "model_dir", "evaluation".
       stack: closes the folder at the end.
     """
 
     def __init__(self, folder: str, description: tuple[str, str], stack: contextlib.ExitStack):
-        self._folder, self._what, self._stack = folder, description, stack
+        self._folder, self._description, self._stack = folder, description, stack
         self._place: FolderPlace | None = None
         self.loss()
 
@@ -60,7 +60,7 @@ class WatchedFolder:
         """
         loss = self.loss()
         if loss:
-            folder, activity = self._what
+            folder, activity = self._description
             raise ModelDirLostError(
                 f"{folder} {self._folder!r} {loss}. This {activity} ends and writes nothing there. "
                 "Let it end before the folder is moved or removed, or start it again."

@@ -16,7 +16,7 @@ class NamedArguments:
     Args:
       role: the function's role, for errors.
       fn: the function.
-      offered: the allowed argument names.
+      available_names: the allowed argument names.
 
     Attributes:
       names: the names that the function takes.

@@ -302,7 +302,7 @@ def _remove_entries(path: str, token: str) -> list[str]:
         for name in folders:
             try:
                 os.rmdir(name, dir_fd=descriptor)
-            except OSError:  # a link, or not empty: its content is in `left` already
+            except OSError:  # a link, or not empty: its content is in `leftovers` already
                 if stat.S_ISLNK(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
                     leftovers.append(os.path.join(inner, name))
     return leftovers

@@ -25,7 +25,7 @@ class WorkerProcess:
 
     Args:
       command: its program and arguments; ``--report FD`` is added.
-      told: the value that it reads from its standard input, as JSON.
+      request: the value that it reads from its standard input, as JSON.
 
     Attributes:
       process: the process, which leads its own session, with its children.
