@@ -352,7 +352,7 @@ def tpu_bad_arguments(folder):
         {"eval_batch_size": -1},
         {"predict_batch_size": 0},
     ):
-        out.append(error_of(estimator_of, folder, more=options)[0])
+        out.append(error_of(estimator_of, folder, options=options)[0])
     for arguments in (
         {"iterations_per_loop": 0},
         {"iterations_per_loop": -3},
