@@ -121,11 +121,14 @@ class Source:
                 continue
             nodes_by_id[id(node)] = node
             # A class that a test's super() names does not make it use the class's other tests.
-            super_arguments = {
-                id(arg) for part in ast.walk(node) if _is_super(part) for arg in part.args
-            }  # type: ignore[attr-defined]
+            super_args = {
+                id(arg)
+                for part in ast.walk(node)
+                if _is_super(part)
+                for arg in part.args  # type: ignore[attr-defined]
+            }
             for part in ast.walk(node):
-                if isinstance(part, ast.Name) and id(part) not in super_arguments:
+                if isinstance(part, ast.Name) and id(part) not in super_args:
                     definition = self.functions.get(part.id) or self.classes.get(part.id)
                     if definition is not None:
                         waiting.append(definition)
