@@ -190,10 +190,9 @@ def _serialized(example_input: ExampleInput, row: Row, kind: str) -> bytes:
     if kind == "tfrecords":
         assert row.content is not None
         return row.content
-    if example_input.name in row.fields and set(row.fields) == {
-        example_input.name
-    }:  # serialized already
-        return _as_bytes(row.fields[example_input.name])
+    name = example_input.name
+    if name in row.fields and set(row.fields) == {name}:  # serialized already
+        return _as_bytes(row.fields[name])
     features = {
         name: _feature(name, value, example_input.dtypes.get(name), kind == "csv")
         for name, value in row.fields.items()
