@@ -126,13 +126,13 @@ def main(_: list[str]) -> int:
 
 
 def _with_advice(error: Exception) -> str:
-    told = str(error)
-    if isinstance(error, MemoryError) or "OOM" in told or "out of memory" in told.lower():
+    message = str(error)
+    if isinstance(error, MemoryError) or "OOM" in message or "out of memory" in message.lower():
         sizes = ("train_batch_size", "eval_batch_size", "predict_batch_size")
-        given = ", ".join(f"--{name}={absl_flags.FLAGS[name].value}" for name in sizes)
-        first = told.strip().splitlines()[0] if told.strip() else "memory is exhausted"
-        return f"out of memory: {first}\nThis run has {given}: smaller batches need less."
-    return told
+        settings = ", ".join(f"--{name}={absl_flags.FLAGS[name].value}" for name in sizes)
+        first = message.strip().splitlines()[0] if message.strip() else "memory is exhausted"
+        return f"out of memory: {first}\nThis run has {settings}: smaller batches need less."
+    return message
 
 
 def _refuse(message: object, code: int) -> int:

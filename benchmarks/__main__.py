@@ -51,21 +51,21 @@ def main() -> None:
     pythons = {**dict.fromkeys(WAYS, sys.executable), **others}
     pythons = {way: python for way, python in pythons.items() if python}
     output = os.path.join(args.output, "figures.json")
-    content = _kept(output) if args.only or args.resume or args.rounds == 0 else {}
+    content = _content_of(output) if args.only or args.resume or args.rounds == 0 else {}
     content = {**_machine(), "workloads": content.get("workloads", {})}
-    wanted = [w for w in WORKLOADS if args.rounds and (not args.only or w.name in args.only)]
-    for workload in wanted:
-        kept = content["workloads"].get(workload.name, {}) if args.resume else {}
-        started = time.monotonic()
+    workloads = [w for w in WORKLOADS if args.rounds and (not args.only or w.name in args.only)]
+    for workload in workloads:
+        previous = content["workloads"].get(workload.name, {}) if args.resume else {}
+        start = time.monotonic()
 
         def keep(figures: Any, workload: Any = workload) -> None:
             content["workloads"][workload.name] = {"title": workload.title, "figures": figures}
             write_json(output, content)
 
-        earlier = kept.get("figures")
-        found = measure(workload, pythons, args.rounds, args.seconds, _tell, earlier, keep)
-        print(*lines(workload.title, found), sep="\n", flush=True)
-        print(f"    took {time.monotonic() - started:.0f} s", flush=True)
+        earlier = previous.get("figures")
+        new_figures = measure(workload, pythons, args.rounds, args.seconds, _tell, earlier, keep)
+        print(*lines(workload.title, new_figures), sep="\n", flush=True)
+        print(f"    took {time.monotonic() - start:.0f} s", flush=True)
     _show(content, args.output, args.docs)
 
 
@@ -83,7 +83,7 @@ def _show(content: dict[str, Any], folder: str, in_docs: bool) -> None:
         write_whole("docs/performance.md", page.encode())
 
 
-def _kept(path: str) -> dict[str, Any]:
+def _content_of(path: str) -> dict[str, Any]:
     """Returns the figures of an earlier run, some of which are measured again."""
     if not os.path.exists(path):
         return {}

@@ -79,11 +79,11 @@ def _slow_down(rate: float) -> None:
     save = CheckpointingSession._save
 
     def slowly(self, prefix, write):
-        started = time.perf_counter()
-        saved = save(self, prefix, write)
+        start = time.perf_counter()
+        prefix_written = save(self, prefix, write)
         size = os.path.getsize(tf.compat.as_str(prefix) + ".data-00000-of-00001") / 1e6
-        time.sleep(max(0.0, size / rate - (time.perf_counter() - started)))
-        return saved
+        time.sleep(max(0.0, size / rate - (time.perf_counter() - start)))
+        return prefix_written
 
     CheckpointingSession._save = slowly
 
@@ -100,12 +100,12 @@ def main() -> None:
     if args.rate:
         _slow_down(args.rate)
     v1.logging.set_verbosity("ERROR")
-    found: dict[str, list[float]] = {way: [] for way in WAYS}
+    secs_by_way: dict[str, list[float]] = {way: [] for way in WAYS}
     for _ in range(args.rounds):
         for way in WAYS:
-            found[way].append(_secs(way, args.folder, args.steps, args.every))
-    base = statistics.median(found[WAYS[0]])
-    for way, secs in found.items():
+            secs_by_way[way].append(_secs(way, args.folder, args.steps, args.every))
+    base = statistics.median(secs_by_way[WAYS[0]])
+    for way, secs in secs_by_way.items():
         median = statistics.median(secs)
         print(f"{way:18} {median:6.2f} s  {median / base:5.2f}x  {sorted(secs)}")
 

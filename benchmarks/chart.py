@@ -26,7 +26,7 @@ def bars(workloads: dict[str, Any]) -> list[tuple[str, str, float, float, float]
 
     Times are inverted, so that more is better in all of them.
     """
-    found = []
+    rows = []
     for workload in workloads.values():
         for metric, by_way in workload["figures"].items():
             is_time = metric.endswith(" s")
@@ -39,8 +39,8 @@ def bars(workloads: dict[str, Any]) -> list[tuple[str, str, float, float, float]
                 if way in by_way:
                     one = ratios(by_way["here"], by_way[way])
                     values = sorted(1 / r for r in one) if is_time else one
-                    found.append((title, way, statistics.median(values), values[0], values[-1]))
-    return found
+                    rows.append((title, way, statistics.median(values), values[0], values[-1]))
+    return rows
 
 
 def draw(path: str, workloads: dict[str, Any], note: str) -> None:
@@ -48,12 +48,12 @@ def draw(path: str, workloads: dict[str, Any], note: str) -> None:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    found = bars(workloads)
-    titles = list(dict.fromkeys(title for title, *_ in found))
+    rows = bars(workloads)
+    titles = list(dict.fromkeys(title for title, *_ in rows))
     figure = Figure(figsize=(9, 1.5 + 0.6 * len(titles)), layout="constrained")
     axes = figure.subplots()
     for i, way in enumerate(_COLORS):
-        mine = [bar for bar in found if bar[1] == way]
+        mine = [bar for bar in rows if bar[1] == way]
         if not mine:
             continue
         places = [titles.index(bar[0]) + (i - 2.5) * 0.15 for bar in mine]

@@ -60,15 +60,17 @@ def main() -> None:
         file.write_text(generated(arguments.lines), encoding="utf-8")
         paths = arguments.paths or [str(file)]
         report = check(paths, Options())
-        read = [found for found in report.files if not found.passed_over]
-        lines = sum(found.lines for found in read)
-        sources = [Path(f.path).read_bytes() for f in read if f.path.endswith(".py")]
+        checked_files = [
+            checked_file for checked_file in report.files if not checked_file.passed_over
+        ]
+        lines = sum(checked_file.lines for checked_file in checked_files)
+        sources = [Path(f.path).read_bytes() for f in checked_files if f.path.endswith(".py")]
         works: dict[str, Callable[[], object]] = {
             "ast.parse": lambda: [ast.parse(source) for source in sources],
             "check": lambda: check(paths, Options()),
             "rewrite, in memory": lambda: rewrite(paths, Options()),
         }
-        print(f"{lines:,} lines in {len(read):,} files, {len(report.findings):,} findings")
+        print(f"{lines:,} lines in {len(checked_files):,} files, {len(report.findings):,} findings")
         for name, work in works.items():
             seconds = least(arguments.rounds, work)
             print(f"{name:20} {seconds / lines * 10_000:6.2f} s for 10,000 lines")

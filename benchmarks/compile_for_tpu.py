@@ -52,17 +52,17 @@ def _round(folder: Path, target: str) -> dict[str, float]:
     command += ["--compile-only", "--report", str(report), str(folder / "program.py")]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": os.getcwd()}
     load = os.getloadavg()[0]
-    started = time.perf_counter()
+    start = time.perf_counter()
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - started
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - start
     if status:
         raise RuntimeError(f"the program ended with status {os.waitstatus_to_exitcode(status)}")
     steps = json.loads(report.read_text())["steps"]
     return {
         "wall s": wall,
-        "CPU s": used.ru_utime + used.ru_stime,
-        "GiB": used.ru_maxrss * 1024 / _GIB,
+        "CPU s": usage.ru_utime + usage.ru_stime,
+        "GiB": usage.ru_maxrss * 1024 / _GIB,
         "compiler GiB": max(step["compiler_bytes"] for step in steps) / _GIB,
         "load": load,
     }
@@ -78,10 +78,10 @@ def main() -> None:
         folder = Path(name)
         (folder / "program.py").write_text(PROGRAM)
         rounds = [_round(folder, args.slice) for _ in range(args.rounds)]
-    for what in rounds[0]:
-        values = sorted(one[what] for one in rounds)
+    for measure in rounds[0]:
+        values = sorted(one[measure] for one in rounds)
         listed = ", ".join(f"{value:.2f}" for value in values)
-        print(f"{what:12} {statistics.median(values):6.2f}  ({listed})")
+        print(f"{measure:12} {statistics.median(values):6.2f}  ({listed})")
 
 
 if __name__ == "__main__":

@@ -80,12 +80,14 @@ def measure(batch: int, rounds: int, seconds: float) -> list[dict[int, tuple[flo
     for loop in loops.values():
         loop(10)
     steps = max(5, int(seconds * _rates(loops[1], 10)[0]))
-    found = []
+    rates_by_round = []
     for i in range(rounds):
         order = CORES if i % 2 else CORES[::-1]  # any drift affects all
         rates = {cores: _rates(loops[cores], steps) for cores in order}
-        found.append({cores: (batch * wall, batch * work) for cores, (wall, work) in rates.items()})
-    return found
+        rates_by_round.append(
+            {cores: (batch * wall, batch * work) for cores, (wall, work) in rates.items()}
+        )
+    return rates_by_round
 
 
 def _rates(loop: Callable[[int], object], steps: int) -> tuple[float, float]:

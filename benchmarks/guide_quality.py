@@ -39,12 +39,12 @@ def main() -> None:
         tf.tpu.experimental.initialize_tpu_system(resolver)
         strategy = tf.distribute.TPUStrategy(resolver)
         for name in ("fit", "custom_loop"):
-            found = []
+            accuracies = []
             for seed in range(args.seeds):
                 tf.keras.utils.set_random_seed(seed)
-                found.append(programs[name](strategy, epochs=args.epochs))
-            shown = " ".join(f"{accuracy:.4f}" for accuracy in found)
-            print(f"{name:<12} on {cores} core(s): test accuracy {shown}")
+                accuracies.append(programs[name](strategy, epochs=args.epochs))
+            text = " ".join(f"{accuracy:.4f}" for accuracy in accuracies)
+            print(f"{name:<12} on {cores} core(s): test accuracy {text}")
 
 
 if __name__ == "__main__":

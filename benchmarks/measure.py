@@ -52,25 +52,25 @@ def measure(
     """
     ways = [way for way in workload.ways if way in pythons]
     figures = figures or {}
-    done = rounds_done(figures, ways)
-    if any(set(by_way) - set(ways) for by_way in figures.values()) or not done:
-        figures, done = {}, 0
+    rounds_measured = rounds_done(figures, ways)
+    if any(set(by_way) - set(ways) for by_way in figures.values()) or not rounds_measured:
+        figures, rounds_measured = {}, 0
     for by_way in figures.values():
         for values in by_way.values():
-            del values[done:]
+            del values[rounds_measured:]
     rounds = rounds_of(workload, rounds)
-    if done >= rounds:
+    if rounds_measured >= rounds:
         return figures
     run = {"steps": _steps, "calls": _calls, "once": _once}[workload.kind]
     with contextlib.ExitStack() as stack:
         answer = run(workload, ways, pythons, seconds, stack)
-        for i in range(done, rounds):
+        for i in range(rounds_measured, rounds):
             tell(f"{workload.title}: round {i + 1} of {rounds}")
-            told = {
+            answers = {
                 way: answer(way) for way in (ways if i % 2 else ways[::-1])
             }  # drift affects all
-            for way, found in told.items():
-                for metric, value in found.items():
+            for way, metrics in answers.items():
+                for metric, value in metrics.items():
                     figures.setdefault(metric, {}).setdefault(way, []).append(value)
             keep(figures)
     return figures
@@ -108,8 +108,8 @@ def _steps(workload, ways, pythons, seconds, stack) -> Callable[[str], dict[str,
         counts[way] = max(1, round(rate * seconds / call)) * call
 
     def answer(way: str) -> dict[str, float]:
-        told = processes[way].order(steps=counts[way])
-        return {_RATE: counts[way] / told.pop("seconds"), **told}
+        response = processes[way].order(steps=counts[way])
+        return {_RATE: counts[way] / response.pop("seconds"), **response}
 
     return answer
 

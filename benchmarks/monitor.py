@@ -122,7 +122,7 @@ class _Switch(ObservingHook):
 
     @property
     def is_on(self) -> bool:
-        """Whether the monitor is on."""
+        """True if the monitor is on."""
         return self._number >= len(self._kinds) or self._kinds[self._number] == "on"
 
     def clock(self) -> float:
@@ -137,9 +137,9 @@ class _Switch(ObservingHook):
         """Ends a block; called after the monitor."""
         if step % self.block:
             return
-        used, last = time.process_time(), self._used
+        cpu_secs, last = time.process_time(), self._used
         if self._number >= self._warm_blocks:
-            self.secs[self._kinds[self._number]].append((used - last) / self.block)
+            self.secs[self._kinds[self._number]].append((cpu_secs - last) / self.block)
         elif self._number == self._warm_blocks - 1:
             self.events = dict.fromkeys(self.events, 0.0)
         self._on_secs, self._since = self.clock(), time.perf_counter()
@@ -150,24 +150,24 @@ class _Switch(ObservingHook):
         make_loop, wait = meter.make_loop, meter._wait
         wait.clock, wait._begun = self.clock, self.clock()
         meter._batches.draw = self._counted(meter._batches.draw, "draws")
-        meter.make_loop = lambda *given, **options: _SwitchedLoop(
-            make_loop(*given, **options), lambda: self.is_on
+        meter.make_loop = lambda *arguments, **options: _SwitchedLoop(
+            make_loop(*arguments, **options), lambda: self.is_on
         )
         self._attach(meter)
 
-    def _observe_if_on(self, *given: Any) -> None:
+    def _observe_if_on(self, *arguments: Any) -> None:
         if self.is_on:
-            self._counted(self._observe, "reports")(*given)
+            self._counted(self._observe, "reports")(*arguments)
 
     def _counted(self, run: Callable[..., Any], kind: str) -> Callable[..., Any]:
-        def counted(*given: Any) -> Any:
+        def count_time(*arguments: Any) -> Any:
             begun = time.process_time()
             try:
-                return run(*given)
+                return run(*arguments)
             finally:
                 self.events[kind] += time.process_time() - begun
 
-        return counted
+        return count_time
 
 
 class _SwitchedLoop:
@@ -179,9 +179,9 @@ class _SwitchedLoop:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._measured, name)
 
-    def __call__(self, *given: Any, **options: Any) -> Any:
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
         loop = self._measured if self._is_on() else self._measured._loop
-        return loop(*given, **options)
+        return loop(*arguments, **options)
 
 
 def cost(block: int, rounds: int) -> None:
@@ -194,16 +194,16 @@ def cost(block: int, rounds: int) -> None:
     random.seed(0)
     switch = _Switch(block, rounds)
     train(batches(), switch.steps, {}, switch.monitor, switch)
-    secs = {kind: np.array(found) for kind, found in switch.secs.items()}
+    secs = {kind: np.array(values) for kind, values in switch.secs.items()}
     off = (secs["off"] + secs["off again"]) / 2
     print(f"smallest step: {1e6 * np.median(off):.1f} us of processor time; {rounds} rounds")
     _show_difference("monitor on, beside off", secs["on"] / off - 1)
     _show_difference("off, beside off again", secs["off"] / secs["off again"] - 1)
-    whole = secs["on"].sum() * block
+    total_secs = secs["on"].sum() * block
     print(
         "counted, of the processor time: "
-        f"reports {switch.events['reports'] / whole:.2%}, "
-        f"drawing samples {switch.events['draws'] / whole:.2%}",
+        f"reports {switch.events['reports'] / total_secs:.2%}, "
+        f"drawing samples {switch.events['draws'] / total_secs:.2%}",
         flush=True,
     )
 
@@ -220,10 +220,10 @@ def _show_difference(kind: str, differences: np.ndarray) -> None:
 
 def _show(kind: str, shares: list[tuple[float, float]]) -> None:
     """Prints measured and true shares of one training, and the difference of their medians."""
-    found, wanted = (statistics.median(each) for each in zip(*shares))
+    measured, true_share = (statistics.median(each) for each in zip(*shares))
     print(
-        f"{kind}: waiting {found:6.1%}, in truth {wanted:6.1%}, difference "
-        f"{100 * (found - wanted):+.1f} points (reports: "
+        f"{kind}: waiting {measured:6.1%}, in truth {true_share:6.1%}, difference "
+        f"{100 * (measured - true_share):+.1f} points (reports: "
         f"{min(each[0] for each in shares):.1%} to {max(each[0] for each in shares):.1%})",
         flush=True,
     )
@@ -262,21 +262,21 @@ class _Phases:
     def __call__(self, report: eb.training.StepReport) -> None:
         # The first report of a phase covers chunks of both.
         if self._seen % self.LENGTH and report.steps_per_sec:
-            kept = self._pace.setdefault(self._seen // self.LENGTH, [])
-            kept.append((report.steps_per_sec, report.use.input_wait))
+            reports = self._pace.setdefault(self._seen // self.LENGTH, [])
+            reports.append((report.steps_per_sec, report.use.input_wait))
         self._seen += 1
 
     def shares(self) -> list[tuple[float, float]]:
         """Returns the measured share of each phase with sleeps, and that of the two paces."""
-        found = []
+        shares = []
         for number in range(1, max(self._pace), 2):
             around = [p for n in (number - 1, number + 1) for p, _ in self._pace.get(n, [])]
             paces, waits = zip(*self._pace.get(number, [(math.nan, None)]))
-            known = [wait for wait in waits if wait is not None]
-            if known and around:
+            measured_waits = [wait for wait in waits if wait is not None]
+            if measured_waits and around:
                 truth = 1 - statistics.median(paces) / statistics.median(around)
-                found.append((statistics.median(known), max(truth, 0.0)))
-        return found
+                shares.append((statistics.median(measured_waits), max(truth, 0.0)))
+        return shares
 
 
 def shares_of_phases(secs: float) -> None:
@@ -296,15 +296,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=800, help="rounds of blocks, for the cost")
     parser.add_argument("--only", choices=("sleeps", "phases", "cost"), help="measure this alone")
     parser.add_argument("--secs", type=float, default=15.0, help="time of a training with sleeps")
-    given = parser.parse_args()
+    options = parser.parse_args()
     tf1.logging.set_verbosity("ERROR")
     print(f"TensorFlow {tf.__version__}, {os.cpu_count()} CPUs", flush=True)
     parts = {
-        "sleeps": lambda: shares_of_sleeps(given.secs),
-        "phases": lambda: shares_of_phases(4 * given.secs),
-        "cost": lambda: cost(given.block, given.rounds),
+        "sleeps": lambda: shares_of_sleeps(options.secs),
+        "phases": lambda: shares_of_phases(4 * options.secs),
+        "cost": lambda: cost(options.block, options.rounds),
     }
-    for part in [given.only] if given.only else parts:
+    for part in [options.only] if options.only else parts:
         parts[part]()
 
 

@@ -85,8 +85,8 @@ def _xla_rows(title: str, metric: str, by_way: dict[str, list[float]]) -> list[l
     if metric != "steps/s" or "here" not in by_way:
         return []
     plain = by_way["here"]
-    found = [_ratio(by_way[way], plain) if way in by_way else "" for way in _XLA]
-    return [[title, number(statistics.median(plain)), *found, _rounds(plain)]]
+    cells = [_ratio(by_way[way], plain) if way in by_way else "" for way in _XLA]
+    return [[title, number(statistics.median(plain)), *cells, _rounds(plain)]]
 
 
 def _growth_rows(title: str, metric: str, by_way: dict[str, list[float]]) -> list[list[str]]:
@@ -95,9 +95,9 @@ def _growth_rows(title: str, metric: str, by_way: dict[str, list[float]]) -> lis
         return []
     is_rate = metric == "steps/s"
     costs = {way: [1 / v if is_rate else v for v in values] for way, values in by_way.items()}
-    found = [_ratio(costs[way], costs["x1"]) if way in costs else "" for way in _GROWTH]
+    cells = [_ratio(costs[way], costs["x1"]) if way in costs else "" for way in _GROWTH]
     median = number(1000 * statistics.median(costs["x1"]))
-    return [[title, median, *found, _rounds(costs["x1"])]]
+    return [[title, median, *cells, _rounds(costs["x1"])]]
 
 
 def _beside_row(
@@ -129,8 +129,8 @@ def _rounds(values: list[float]) -> str:
 
 
 def _ratio(one: list[float], other: list[float]) -> str:
-    found = ratios(one, other)
-    return f"{statistics.median(found):.2f} ({found[0]:.2f} to {found[-1]:.2f})"
+    values = ratios(one, other)
+    return f"{statistics.median(values):.2f} ({values[0]:.2f} to {values[-1]:.2f})"
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:

@@ -108,12 +108,12 @@ def _rate(dataset, examples: int) -> tuple[float, float]:
     iterator = iter(dataset)
     for _ in range(20):
         next(iterator)
-    start, used = time.perf_counter(), time.process_time()
+    start, cpu_secs = time.perf_counter(), time.process_time()
     count = examples // BATCH * BATCH
     for _ in range(count // BATCH):
         next(iterator)
-    used = time.process_time() - used
-    return count / (time.perf_counter() - start), used / count
+    cpu_secs = time.process_time() - cpu_secs
+    return count / (time.perf_counter() - start), cpu_secs / count
 
 
 def _compare(name: str, folder: str, rounds: int, decode: Callable | None) -> None:
@@ -125,11 +125,11 @@ def _compare(name: str, folder: str, rounds: int, decode: Callable | None) -> No
     for _ in range(rounds):  # alternating: other processes use the machine too
         rates["serial"].append(_rate(_serial(folder, decode), count // 4))
         rates["records.input_fn"].append(_rate(reader(), count))
-    serial, ours = (max(rate for rate, _ in found) for found in rates.values())
-    used, ours_used = (1e6 * min(secs for _, secs in found) for found in rates.values())
+    serial, ours = (max(rate for rate, _ in pairs) for pairs in rates.values())
+    cpu_us, ours_used = (1e6 * min(secs for _, secs in pairs) for pairs in rates.values())
     print(
         f"{name}: serial {serial:,.0f} examples/s, records.input_fn {ours:,.0f} examples/s: "
-        f"{ours / serial:.1f}x; processor time of an example {used:.1f} us and {ours_used:.1f} us"
+        f"{ours / serial:.1f}x; processor time of an example {cpu_us:.1f} us and {ours_used:.1f} us"
     )
 
 
@@ -138,11 +138,11 @@ def _memory(folder: str) -> None:
     files = len([name for name in os.listdir(folder) if name.endswith(".tfrecord")])
     for count in (max(1, files // 4), files):
         command = [sys.executable, "-m", "benchmarks.record_reading"]
-        done = subprocess.run(
+        process = subprocess.run(
             [*command, "--read", folder, "--files", str(count)],
             capture_output=True, text=True, check=True,
         )  # fmt: skip
-        print(done.stdout.splitlines()[-1])
+        print(process.stdout.splitlines()[-1])
 
 
 def _read_once(folder: str, count: int) -> None:

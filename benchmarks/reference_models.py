@@ -86,9 +86,9 @@ def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], measured: str
     """
     head = ["", "examples/s on 1 core", "on 8 cores", "8 / 1", "waiting for input on 1, on 8 cores"]
     rows = {m[1]: [c.strip() for c in m[0].strip("|\n").split("|")] for m in _ROW.finditer(page)}
-    for name, found in paces.items():
-        one, eight = (found[cores].examples_per_sec for cores in _CORES)
-        waiting = ", ".join(found[cores].share for cores in _CORES)
+    for name, by_cores in paces.items():
+        one, eight = (by_cores[cores].examples_per_sec for cores in _CORES)
+        waiting = ", ".join(by_cores[cores].share for cores in _CORES)
         cells = [f"{one:,.0f}", f"{eight:,.0f}", f"{eight / one:.2f}", waiting]
         rows[name] = [_command(name), *cells, measured]
     missing = [""] * (len(head) - 1) + [_MISSING]
@@ -98,25 +98,31 @@ def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], measured: str
 
 def _train_py(folder: Path, *arguments: str, sampled: bool = False) -> None:
     program = ["-c", _SAMPLED] if sampled else []
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *program, str(ROOT / "train.py"), "--mode=train", *arguments],
         cwd=folder,  # the data that ships is written into runs/data there
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    if done.returncode:
-        raise RuntimeError(f"train.py {' '.join(arguments)} failed:\n{done.stderr}")
+    if process.returncode:
+        raise RuntimeError(f"train.py {' '.join(arguments)} failed:\n{process.stderr}")
 
 
 def _points(
-    name: str, cores: int, steps: int, folder: Path, more: Sequence[str], sampled: bool = False
+    name: str,
+    cores: int,
+    steps: int,
+    folder: Path,
+    extra_flags: Sequence[str],
+    sampled: bool = False,
 ) -> list[dict[str, Any]]:
     """Returns what the monitor of a training wrote in the later half of it."""
     model_dir = folder / f"{name}-{cores}-{sampled}"
     loops = max(1, steps // 20)
     _train_py(
         folder, f"--model={name}", f"--tpu=emulated:{cores}", f"--train_steps={steps}",
-        "--warmup_steps=0", f"--iterations_per_loop={loops}", f"--model_dir={model_dir}", *more,
+        "--warmup_steps=0", f"--iterations_per_loop={loops}", f"--model_dir={model_dir}",
+        *extra_flags,
         sampled=sampled,
     )  # fmt: skip
     points = json.loads((model_dir / "monitor.json").read_text())["points"]
@@ -125,25 +131,25 @@ def _points(
 
 
 def _pace(
-    name: str, cores: int, steps: int, rounds: int, folder: Path, more: Sequence[str]
+    name: str, cores: int, steps: int, rounds: int, folder: Path, extra_flags: Sequence[str]
 ) -> Pace:
     """Prints and returns the pace of trainings on emulated cores."""
     paces, waits = [], []
     for _ in range(rounds):
-        points = _points(name, cores, steps, folder, more)
+        points = _points(name, cores, steps, folder, extra_flags)
         paces += [point["examples_per_sec"] for point in points if point["examples_per_sec"]]
-        points = _points(name, cores, steps, folder, more, sampled=True)
+        points = _points(name, cores, steps, folder, extra_flags, sampled=True)
         waits += [point["input_wait"] for point in points if point["input_wait"] is not None]
     pace = Pace(statistics.median(paces), statistics.median(waits) if waits else None)
     print(f"{name} on {cores} core(s): {pace}", flush=True)
     return pace
 
 
-def _compiled(name: str, target: str, folder: Path, more: Sequence[str]) -> str:
+def _compiled(name: str, target: str, folder: Path, extra_flags: Sequence[str]) -> str:
     report = folder / f"{name}.json"
     _train_py(
         folder, f"--model={name}", f"--compile_for={target}", "--compile_only",
-        f"--compile_report={report}", *more,
+        f"--compile_report={report}", *extra_flags,
     )  # fmt: skip
     step = json.loads(report.read_text())["steps"][0]
     memory, line = step["memory"]["total"] / 2**20, step["roofline"]
@@ -169,26 +175,26 @@ def main() -> None:
     parser.add_argument(
         "--readme", action="store_true", help="write the paces into the table of models/README.md"
     )
-    given = parser.parse_args()
-    if given.readme and (given.flags or given.cores != list(_CORES)):
+    options = parser.parse_args()
+    if options.readme and (options.flags or options.cores != list(_CORES)):
         parser.error("--readme measures on 1 and 8 cores, with the defaults: leave out other flags")
     machine = f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}"
     print(machine)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        more = [f"--{flag}" for flag in given.flags]
-        for name in given.models or model_names():
+        extra_flags = [f"--{flag}" for flag in options.flags]
+        for name in options.models or model_names():
             paces = {
-                cores: _pace(name, cores, given.steps, given.rounds, folder, more)
-                for cores in given.cores
+                cores: _pace(name, cores, options.steps, options.rounds, folder, extra_flags)
+                for cores in options.cores
             }
-            if given.readme:
+            if options.readme:
                 page = ROOT / "models" / "README.md"
-                how = f"{given.rounds} x {given.steps} steps on {machine} before"
+                how = f"{options.rounds} x {options.steps} steps on {machine} before"
                 page_now = with_paces(page.read_text("utf-8"), {name: paces}, how)
                 write_whole(str(page), page_now.encode())
-            if given.slice:
-                print(_compiled(name, given.slice, folder, more), flush=True)
+            if options.slice:
+                print(_compiled(name, options.slice, folder, extra_flags), flush=True)
 
 
 if __name__ == "__main__":

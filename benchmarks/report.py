@@ -33,11 +33,11 @@ def lines(title: str, figures: dict[str, dict[str, list[float]]]) -> Iterable[st
         yield f"{title}: {metric}, median"
         yield f"    {WAYS.get(first, first):24}{number(statistics.median(by_way[first])):>12}"
         for way in others:
-            found = ratios(by_way[first], by_way[way])
+            values = ratios(by_way[first], by_way[way])
             yield (
                 f"    {WAYS.get(way, way):24}{number(statistics.median(by_way[way])):>12}   "
-                f"here is {statistics.median(found):.2f} of it "
-                f"({found[0]:.2f} to {found[-1]:.2f})"
+                f"here is {statistics.median(values):.2f} of it "
+                f"({values[0]:.2f} to {values[-1]:.2f})"
             )
 
 

@@ -85,8 +85,8 @@ class Workload:
         return "jax_steps" if way == "jax" else self.program
 
 
-def _steps(name: str, title: str, ways: tuple[str, ...] = _STEPS, **more: Any) -> Workload:
-    return Workload(name, title, "steps", {"model": name}, ways, **more)
+def _steps(name: str, title: str, ways: tuple[str, ...] = _STEPS, **settings: Any) -> Workload:
+    return Workload(name, title, "steps", {"model": name}, ways, **settings)
 
 
 def _input(name: str, order: str) -> Workload:
@@ -104,9 +104,9 @@ def _growth(of: str, title: str, ways: tuple[str, ...] = _GROWTH) -> Workload:
 
 
 def _calls(
-    name: str, title: str, program: str, examples: int, batch: int = 128, **more: Any
+    name: str, title: str, program: str, examples: int, batch: int = 128, **settings: Any
 ) -> Workload:
-    options = {"examples": examples, "batch": batch, **more}
+    options = {"examples": examples, "batch": batch, **settings}
     if examples < _MANY:
         return Workload(name, title, program, options, kind="calls", share=0.7)
     # The original takes 10 s a call, and as long for each example as with fewer.
@@ -114,20 +114,20 @@ def _calls(
     return Workload(name, title, program, options, ways, "calls", share=0.5)
 
 
-def _in_memory(name: str, does: str, program: str, **more: Any) -> list[Workload]:
+def _in_memory(name: str, does: str, program: str, **settings: Any) -> list[Workload]:
     """Returns the workloads of a program on two numbers of examples, in two sizes of batches."""
     return [
         _calls(
             "_".join(
-                [name, *([] if few else ["million"]), *([] if batch == 128 else [str(batch)])]
+                [name, *([] if is_small else ["million"]), *([] if batch == 128 else [str(batch)])]
             ),
-            f"{does} {'100,000' if few else '1,000,000'} examples, batch {batch:,}",
+            f"{does} {'100,000' if is_small else '1,000,000'} examples, batch {batch:,}",
             program,
-            100_000 if few else _MANY,
+            100_000 if is_small else _MANY,
             batch,
-            **more,
+            **settings,
         )
-        for few in (True, False)
+        for is_small in (True, False)
         for batch in (128, 1024)
     ]
 

@@ -124,10 +124,10 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         if name not in OWN_PLACES:
             return _fail(name)
-        place, _, found = OWN_PLACES[name].rpartition(".")
+        place, _, attribute = OWN_PLACES[name].rpartition(".")
         if place == __name__:
-            return importlib.import_module(f"{place}.{found}")
-        globals()[name] = value = getattr(importlib.import_module(place), found)
+            return importlib.import_module(f"{place}.{attribute}")
+        globals()[name] = value = getattr(importlib.import_module(place), attribute)
         return value
 
 

@@ -41,8 +41,8 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser, commands = _parser()
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:  # reported with the usage of the called command
-        shown = commands.get(arguments.command, parser)
-        shown.error(f"unrecognized arguments: {' '.join(unknown)}")
+        command_parser = commands.get(arguments.command, parser)
+        command_parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     return arguments
 
 

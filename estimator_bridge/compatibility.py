@@ -143,13 +143,13 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
     # Nightlies of TensorFlow and tf-keras are numbered independently for some days per release.
     if tf_keras is None or (_minor(tf_keras) != minor and "nightly" not in name):
         has = "no tf-keras" if tf_keras is None else f"tf-keras {tf_keras}"
-        wanted = f"{minor[0]}.{minor[1]}"
-        command = f'pip install "tf-keras~={wanted}.0"'
+        release = f"{minor[0]}.{minor[1]}"
+        command = f'pip install "tf-keras~={release}.0"'
         if name == tpu_wheels.TENSORFLOW_TPU and "tensorflow" not in installed:
             command = tpu_wheels.tf_keras_command(minor)  # pip would install tensorflow over it
         raise ImportError(
             "estimator_bridge needs the tf-keras (Keras 2) that belongs to the installed "
-            f"TensorFlow: found {name} {version} with {has}, wanted tf-keras {wanted}. "
+            f"TensorFlow: found {name} {version} with {has}, wanted tf-keras {release}. "
             f"Run: {command}"
         )
     if minor >= FIRST_UNTESTED_TENSORFLOW:
@@ -173,5 +173,5 @@ def _supported() -> str:
 
 
 def _pip_install() -> str:
-    wanted = "<{}.{}".format(*FIRST_UNTESTED_TENSORFLOW)
-    return f'pip install --upgrade "tensorflow{wanted}" "tf-keras{wanted}"'
+    bounds = "<{}.{}".format(*FIRST_UNTESTED_TENSORFLOW)
+    return f'pip install --upgrade "tensorflow{bounds}" "tf-keras{bounds}"'

@@ -83,12 +83,12 @@ def use_legacy_keras() -> None:
 
 
 def _loaded_namespaces() -> list[tuple[str, ModuleType]]:
-    found = []
+    namespaces = []
     for name, module in sys.modules.items():
         match = re.fullmatch(r"tensorflow(?:\..+)?\.(compat\.v2|compat\.v1(?:\.nn)?)", name)
         if match or name == "tensorflow":
-            found.append((match[1] if match else "", module))
-    return found
+            namespaces.append((match[1] if match else "", module))
+    return namespaces
 
 
 def _keras_2_folder() -> str:
@@ -126,10 +126,12 @@ def _mend_attributes(namespaces: list[tuple[str, ModuleType]]) -> list[str]:
 
 
 def _is_keras_3(value: object) -> bool:
-    known = vars(value) if isinstance(value, ModuleType) else {}
-    name = str(known.get("__name__", ""))
+    attributes = vars(value) if isinstance(value, ModuleType) else {}
+    name = str(attributes.get("__name__", ""))
     if name.startswith("tensorflow."):  # as tensorflow.keras: the file tells which Keras
-        return not str(known.get("__file__", "")).startswith(os.path.join(_keras_2_folder(), ""))
+        return not str(attributes.get("__file__", "")).startswith(
+            os.path.join(_keras_2_folder(), "")
+        )
     return name.partition(".")[0] == "keras"
 
 

@@ -23,34 +23,34 @@ _modules: dict[str, tuple[str, Mapping[str, str]]] = {}
 
 
 def missing_getattr(
-    module: str, missing: Mapping[str, str] = MappingProxyType({}), shown: str | None = None
+    module: str, missing: Mapping[str, str] = MappingProxyType({}), public_name: str | None = None
 ) -> Callable[[str], Any]:
     """Makes a module's ``__getattr__``.
 
     Args:
       module: its full name.
       missing: the missing names, and the rest of each one's error message.
-      shown: the name users know the module by; by default its full name.
+      public_name: the name users know the module by; by default its full name.
 
     Returns:
       A function that raises an AttributeError for every name.
     """
-    shown = shown or module
-    _modules[module] = (shown, missing)
+    public_name = public_name or module
+    _modules[module] = (public_name, missing)
     if _finder not in sys.meta_path:
         sys.meta_path.append(_finder)
 
     def __getattr__(name: str) -> Any:
         if name in missing:
             raise MissingNameError(_message(module, name), name=name)
-        raise AttributeError(f"module {shown!r} has no attribute {name!r}")
+        raise AttributeError(f"module {public_name!r} has no attribute {name!r}")
 
     return __getattr__
 
 
 def _message(module: str, name: str) -> str:
-    shown, missing = _modules[module]
-    return f"{shown}.{name} {missing[name]}"
+    public_name, missing = _modules[module]
+    return f"{public_name}.{name} {missing[name]}"
 
 
 class _Finder(importlib.abc.MetaPathFinder):

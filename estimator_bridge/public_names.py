@@ -58,12 +58,12 @@ _OWN = {
 
 
 def _places(table: Mapping[str, str]) -> dict[str, str]:
-    found = {}
+    places = {}
     for module, words in table.items():
         for word in words.split():
             name, _, target = word.partition("=")
-            found[name] = ".".join(filter(None, ("estimator_bridge", module, target or name)))
-    return found
+            places[name] = ".".join(filter(None, ("estimator_bridge", module, target or name)))
+    return places
 
 
 # Full names by public name: "package.module.name", or a module's full name.

@@ -39,8 +39,8 @@ def quietly() -> Iterator[None]:
     user takes precedence: 0 hides nothing, which also shows the last messages of a TensorFlow that
     kills its process.
     """
-    chosen = os.environ.get(_LEVEL)
-    if chosen is not None and _level(chosen) == 0:
+    setting = os.environ.get(_LEVEL)
+    if setting is not None and _level(setting) == 0:
         yield
         return
     os.environ.setdefault(_LEVEL, str(_ERRORS))
@@ -51,17 +51,17 @@ def quietly() -> Iterator[None]:
         yield
         return
     # TensorFlow logs some lines before it reads its setting: redirecting stderr is the only way.
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as log_file:
         sys.stderr.flush()
-        os.dup2(said.fileno(), 2)
+        os.dup2(log_file.fileno(), 2)
         try:
             yield
         finally:
             sys.stderr.flush()
             os.dup2(stderr, 2)
             os.close(stderr)
-            said.seek(0)
-            for line in said.read().decode(errors="replace").splitlines():
+            log_file.seek(0)
+            for line in log_file.read().decode(errors="replace").splitlines():
                 if line and not _is_chatter(line, level):
                     print(line, file=sys.stderr)
 

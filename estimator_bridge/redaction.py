@@ -67,19 +67,19 @@ def redacted_arguments(words: Sequence[str]) -> str:
     Args:
       words: the program and its arguments: a secret value may have spaces, or be its own word.
     """
-    shown: list[str] = []
+    texts: list[str] = []
     is_value = False
     for word in words:
         name, equals, value = word.lstrip("-").partition("=")
         is_flag = word.startswith("-") and bool(name)
         if is_value and not is_flag:
-            shown.append(_MASK)
+            texts.append(_MASK)
         elif is_flag and equals and _is_secret(name, value, True):
-            shown.append(f"{word[: -len(value)] if value else word}{_MASK}")
+            texts.append(f"{word[: -len(value)] if value else word}{_MASK}")
         else:
-            shown.append(word if is_flag and not equals else _of_text(word))
+            texts.append(word if is_flag and not equals else _of_text(word))
         is_value = is_flag and not equals and is_secret_name(name, is_flag=True)
-    return " ".join(shown)
+    return " ".join(texts)
 
 
 def redacted_lines(text: str) -> str:
@@ -137,7 +137,7 @@ def _masked(match: re.Match[str], is_flag: bool) -> str:
 
 
 def _is_secret(name: str, value: str, is_flag: bool) -> bool:
-    """Whether a name is that of a secret, and its value is not the path of a file with it."""
+    """Returns whether a name is that of a secret, and its value is not the path of its file."""
     if not is_secret_name(name, is_flag):
         return False
     return not (may_be_a_path(name) and _PATH.fullmatch(value))

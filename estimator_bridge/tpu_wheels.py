@@ -1,4 +1,4 @@
-"""Which releases of tensorflow-tpu, libtpu and tensorflow go together, and the repair of others.
+"""Compatible releases of tensorflow-tpu, libtpu and tensorflow, and the repair of others.
 
 It reads versions alone and imports nothing: a wrong pair ends the process while TensorFlow is
 imported.

@@ -106,16 +106,18 @@ def _convert(arguments: argparse.Namespace) -> int:
     from estimator_bridge.weights import convert, read_table
 
     table = read_table(arguments.table) if arguments.table else ()
-    done = convert(arguments.model_dir, arguments.to, arguments.output, table, arguments.everything)
-    numbers = sum(value.size for value in done.values.values())
-    print(
-        f"{printable(done.path)}: {len(done.values)} variables of {numbers:,} numbers from "
-        f"{printable(done.checkpoint)}, read back and equal"
+    conversion = convert(
+        arguments.model_dir, arguments.to, arguments.output, table, arguments.everything
     )
-    if done.left_out:
-        kinds = collections.Counter(variable.kind.value for variable in done.left_out)
-        counted = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-        print(f"left out: {counted}")
-    if done.widened:
-        print(f"bfloat16 written as float32: {printable(', '.join(done.widened))}")
+    numbers = sum(value.size for value in conversion.values.values())
+    print(
+        f"{printable(conversion.path)}: {len(conversion.values)} variables of {numbers:,} numbers "
+        f"from {printable(conversion.checkpoint)}, read back and equal"
+    )
+    if conversion.left_out:
+        kinds = collections.Counter(variable.kind.value for variable in conversion.left_out)
+        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        print(f"left out: {counts}")
+    if conversion.widened:
+        print(f"bfloat16 written as float32: {printable(', '.join(conversion.widened))}")
     return 0

@@ -55,11 +55,11 @@ def with_config(argv: Sequence[str], flag_values: absl_flags.FlagValues) -> list
     """
     program, *words = argv
     files, rest = _split(words)
-    given = {name for word in rest if (name := _flag_name(word, flag_values))}
-    found: list[str] = []
+    flag_names = {name for word in rest if (name := _flag_name(word, flag_values))}
+    arguments: list[str] = []
     for path in files:
-        found += _arguments(path, given, flag_values)
-    return [program, *found, *rest]
+        arguments += _arguments(path, flag_names, flag_values)
+    return [program, *arguments, *rest]
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -71,12 +71,12 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
         word = waiting.pop(0)
         if word == "--":
             return files, [*rest, word, *waiting]
-        name, is_given, value = word.lstrip("-").partition("=")
+        name, has_equals, value = word.lstrip("-").partition("=")
         if not word.startswith("-") or name != _NAME:
             rest.append(word)
-        elif is_given and value:
+        elif has_equals and value:
             files.append(value)
-        elif not is_given and waiting:
+        elif not has_equals and waiting:
             files.append(waiting.pop(0))
         else:
             raise FlagsError(["--config= is empty: name a YAML file, as in --config=run.yaml"])
@@ -125,11 +125,11 @@ def _composed(path: str) -> Any:
     except UnicodeDecodeError:
         raise FlagsError([f"--config={path}: not a text file. Want YAML"]) from None
     except (yaml.YAMLError, RecursionError) as error:
-        told = " ".join(str(error).split())
-        raise FlagsError([f"--config={path}: not YAML: {told}"]) from None
+        reason = " ".join(str(error).split())
+        raise FlagsError([f"--config={path}: not YAML: {reason}"]) from None
 
 
-def _arguments(path: str, given: set[str], flag_values: absl_flags.FlagValues) -> list[str]:
+def _arguments(path: str, flag_names: set[str], flag_values: absl_flags.FlagValues) -> list[str]:
     import yaml  # few runs have such a file
 
     root = _composed(path)
@@ -140,12 +140,12 @@ def _arguments(path: str, given: set[str], flag_values: absl_flags.FlagValues) -
     left_out = {
         name
         for mine, other in (_ALTERNATIVES, _ALTERNATIVES[::-1])
-        if mine & given
+        if mine & flag_names
         for name in other
     }
     problems: list[str] = []
     arguments: list[str] = []
-    seen: dict[str, int] = {}
+    line_by_name: dict[str, int] = {}
     for key, node in root.value:
         line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode):
@@ -153,10 +153,10 @@ def _arguments(path: str, given: set[str], flag_values: absl_flags.FlagValues) -
             continue
         name = str(key.value)
         where = f"{path}, line {line}: {name}"
-        if name in seen:
-            problems.append(f"{where}: given twice, in line {seen[name]} too")
+        if name in line_by_name:
+            problems.append(f"{where}: given twice, in line {line_by_name[name]} too")
             continue
-        seen[name] = line
+        line_by_name[name] = line
         if name not in flag_values or name == _NAME:
             problems.append(f"{where}: there is no such flag{_nearest(name, flag_values)}")
             continue
@@ -187,8 +187,8 @@ def _value(node: Any, flag: absl_flags.Flag) -> str | None:
 
     kind = flag.flag_type()
     if not isinstance(node, yaml.ScalarNode):
-        shown = "a list" if isinstance(node, yaml.SequenceNode) else "a mapping"
-        raise ValueError(f"got {shown}, want {_WANTED.get(kind, 'one value')}")
+        excerpt = "a list" if isinstance(node, yaml.SequenceNode) else "a mapping"
+        raise ValueError(f"got {excerpt}, want {_WANTED.get(kind, 'one value')}")
     tag = node.tag.rpartition(":")[2]
     if tag == "null":
         return None
@@ -201,15 +201,15 @@ def _value(node: Any, flag: absl_flags.Flag) -> str | None:
     }.get(kind, tag == "str" or not _is_word(node))
     if not fits:
         quoted = f', such as {flag.name}: "{text}"' if kind.startswith("string") else ""
-        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-        raise ValueError(f"got {shown} ({_type_of(tag)}), want {_WANTED.get(kind, kind)}{quoted}")
+        excerpt = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+        raise ValueError(f"got {excerpt} ({_type_of(tag)}), want {_WANTED.get(kind, kind)}{quoted}")
     if tag == "bool":
         return "true" if text.lower() in ("true", "yes", "on") else "false"
     return text
 
 
 def _is_word(node: Any) -> bool:
-    """Whether YAML took a word such as yes, off or 12 for something other than a text."""
+    """Returns whether YAML took a word such as yes, off or 12 for something other than a text."""
     return node.style is None
 
 
@@ -260,7 +260,7 @@ def flags_in_force(flag_values: absl_flags.FlagValues) -> dict[str, Any]:
 
 
 def _is_installed(module: str) -> bool:
-    """Whether flags are those of a library: its file is in a folder for installed packages."""
+    """Returns whether flags are a library's: its file is in a folder of installed packages."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if not file or module.partition(".")[0] == __name__.partition(".")[0]:
         return False

@@ -47,11 +47,11 @@ def parse_flags(
         _check_flagfiles(argv)
         rest = flag_values(with_config(argv, flag_values))
         if len(rest) > 1:
-            more = [f"and {len(rest) - 1 - _SHOWN} more"] if len(rest) - 1 > _SHOWN else []
-            shown = [
+            remainder = [f"and {len(rest) - 1 - _SHOWN} more"] if len(rest) - 1 > _SHOWN else []
+            complaints = [
                 f"{word[:_LONGEST]!r}: flags start with --, as in --mode=train" for word in rest[1:]
             ]
-            raise FlagsError([*shown[:_SHOWN], *more])
+            raise FlagsError([*complaints[:_SHOWN], *remainder])
         if settle is not None:
             settle(flag_values)
         check_flags(flag_values)
@@ -62,8 +62,8 @@ def parse_flags(
         )
     except absl_flags.CantOpenFlagFileError as error:
         reason = error.__context__
-        told = reason.strerror if isinstance(reason, OSError) else error
-        _refuse(program, f"{_flagfiles(argv)}: cannot be read: {told}")
+        cause = reason.strerror if isinstance(reason, OSError) else error
+        _refuse(program, f"{_flagfiles(argv)}: cannot be read: {cause}")
     except (absl_flags.Error, FlagsError) as error:
         _refuse(program, _NO_BOOLEAN.sub("want true or false", str(error)))
     return rest
@@ -85,6 +85,6 @@ def _check_flagfiles(argv: Sequence[str]) -> None:
 def _flagfiles(argv: Sequence[str]) -> str:
     """Returns the flagfiles of a command line, as the user wrote them."""
     words = list(argv[1:])
-    given = [word for word in words if word.lstrip("-").startswith("flagfile=")]
-    given += [" ".join(pair) for pair in zip(words, words[1:]) if pair[0].lstrip("-") == "flagfile"]
-    return ", ".join(given) or "flagfile"
+    files = [word for word in words if word.lstrip("-").startswith("flagfile=")]
+    files += [" ".join(pair) for pair in zip(words, words[1:]) if pair[0].lstrip("-") == "flagfile"]
+    return ", ".join(files) or "flagfile"

@@ -180,13 +180,13 @@ def profiled_steps(flag_values: absl_flags.FlagValues) -> tuple[int, int] | None
     Raises:
         ValueError: `--profile` has another form.
     """
-    given = flag_values.profile
-    if given is None:
+    text = flag_values.profile
+    if text is None:
         return None
-    found = re.fullmatch(r"(\d{1,18}):(\d{1,18})", given)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
+    match = re.fullmatch(r"(\d{1,18}):(\d{1,18})", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise ValueError("want FROM:TO, two steps from 1 on, as in 100:110")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def rule_problems(flag_values: absl_flags.FlagValues) -> Iterator[str]:

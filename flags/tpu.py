@@ -136,11 +136,11 @@ def local_devices(tpu: str) -> int | None:
     kind, colon, count = tpu.partition(":")
     if kind not in _MOST_DEVICES or (kind == "gpu" and not colon):  # a TPU named gpu
         return None
-    most = _MOST_DEVICES[kind]
-    if re.fullmatch(r"[1-9][0-9]{0,5}", count) and int(count) <= most:
+    limit = _MOST_DEVICES[kind]
+    if re.fullmatch(r"[1-9][0-9]{0,5}", count) and int(count) <= limit:
         return int(count)
     example = EMULATED_CORES if kind == "emulated" else 2
-    raise ValueError(f"want {kind}:N with N from 1 to {most}, as in {kind}:{example}")
+    raise ValueError(f"want {kind}:N with N from 1 to {limit}, as in {kind}:{example}")
 
 
 def compiled_replicas(compile_for: str) -> int:

@@ -99,8 +99,8 @@ def _numbers(flag_values: absl_flags.FlagValues) -> Iterator[str]:
         elif value is not None and value < 1:
             hint = "; leave the flag out for the default" if name in _OPTIONAL else ""
             yield f"--{name}={_shortened(value)}: want a number of 1 or more{hint}"
-        elif value is not None and value > (most := _MOST_STEPS if name in _STEPS else _MOST):
-            yield f"--{name}={_shortened(value)}: want a number from 1 to {most}"
+        elif value is not None and value > (limit := _MOST_STEPS if name in _STEPS else _MOST):
+            yield f"--{name}={_shortened(value)}: want a number from 1 to {limit}"
     for name in _SECONDS:
         secs = flag_values[name].value
         if secs is not None and not 0 <= secs <= _MOST_SECONDS:

@@ -119,11 +119,11 @@ def checked_labels(
         is_wrong = (labels < first) | (labels > last)
         if is_wrong.any():
             number = at + int(np.argmax(is_wrong))
-            found = labels[is_wrong][0]
-            told = "missing" if found == _MISSING else found
+            value = labels[is_wrong][0]
+            description = "missing" if value == _MISSING else value
             raise UserError(
                 f"{path}, byte {offset_of(path, number)}: record {number}: the label {label!r} is "
-                f"{told}, want {first} to {last}."
+                f"{description}, want {first} to {last}."
             )
         at += len(labels)
     bad = list(unreadable_in(path, count, images_of([image])))

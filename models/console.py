@@ -83,8 +83,8 @@ def _shown(value: object) -> str:
     if isinstance(value, str):
         return value
     number = float(value)  # type: ignore[arg-type]  # a number of Python's or of NumPy's
-    whole = number.is_integer() and 1 < abs(number) < _LARGE
-    return f"{number:,.0f}" if whole else _decimal(number)
+    is_whole = number.is_integer() and 1 < abs(number) < _LARGE
+    return f"{number:,.0f}" if is_whole else _decimal(number)
 
 
 def _decimal(number: float) -> str:

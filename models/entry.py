@@ -16,13 +16,13 @@ class Layout:
     """The data that a model finds in `--data_dir`.
 
     Attributes:
-        wanted: the files or folders that it reads, in words, for errors.
+        description: the files or folders that it reads, in words, for errors.
         patterns: patterns of their names, with names of flags in braces; one that matches is
             enough. Those of the small data that the model itself writes are among them.
         small: the small data that ships, which a model trains on without `--data_dir`.
     """
 
-    wanted: str
+    description: str
     patterns: tuple[str, ...]
     small: str
 

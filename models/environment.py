@@ -45,8 +45,8 @@ def _kind(value: object) -> str:
     return {list: "array", str: "string", type(None): "null"}.get(type(value), "number")
 
 
-def _refused(what: str) -> UserError:
+def _refused(problem: str) -> UserError:
     return UserError(
-        f"the environment variable TF_CONFIG {what}. Use for example {_EXAMPLE}; to train on this "
-        "machine alone, unset it."
+        f"the environment variable TF_CONFIG {problem}. Use for example {_EXAMPLE}; to train on "
+        "this machine alone, unset it."
     )

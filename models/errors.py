@@ -15,5 +15,5 @@ class UserError(ValueError):
 
 def few(names: Sequence[str]) -> str:
     """Returns the first three names and the number of the others, for a message."""
-    more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
-    return ", ".join(names[:_FEW]) + more
+    remainder = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
+    return ", ".join(names[:_FEW]) + remainder

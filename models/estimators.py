@@ -59,9 +59,9 @@ def build_estimator(
             flag_values.train_batch_size,
             seed,
         )
-        named = _resolver(flag_values, accelerator) if accelerator.use_tpu else None
+        keras_resolver = _resolver(flag_values, accelerator) if accelerator.use_tpu else None
         assert isinstance(task.model, eb.Model)  # Entry.apis says so
-        return KerasTrainer(task.model, make_strategy(named), settings, report)
+        return KerasTrainer(task.model, make_strategy(keras_resolver), settings, report)
     if flag_values.xla:  # a ConfigProto can say neither 'auto' nor that XLA is required
         os.environ["ESTIMATOR_BRIDGE_XLA"] = AUTO if flag_values.xla == AUTO else "on"
     if not accelerator.use_tpu:

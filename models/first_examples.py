@@ -36,7 +36,7 @@ def input_for(
     ) -> tf.data.Dataset:
         batches = ordered(params=params, mode=mode, input_context=input_context)
         _, count = reader_part(params, input_context)
-        few = batches.unbatch().take(math.ceil(first / count)).cache()
-        return few.repeat() if request.training else few
+        first_examples = batches.unbatch().take(math.ceil(first / count)).cache()
+        return first_examples.repeat() if request.training else first_examples
 
     return eb.data.input_fn(examples, request.training, request.batch_size)

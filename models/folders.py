@@ -42,7 +42,8 @@ def require_data(
         return
     raise UserError(
         f"--data_dir={folder}: {_content(folder)}. --model={flag_values.model} reads "
-        f"{layout.wanted}. Name their folder, or leave out --data_dir to train on {layout.small}."
+        f"{layout.description}. Name their folder, or leave out --data_dir to train on "
+        f"{layout.small}."
     )
 
 

@@ -47,12 +47,12 @@ def input_fn_of(splits: Mapping[str, Split], request: InputRequest) -> InputFn:
         splits: the examples by split.
         request: which examples, and in which order.
     """
-    chosen = splits[request.split]
+    split = splits[request.split]
 
     def own_arrays(params: Any, input_context: tf.distribute.InputContext | None) -> Any:
         index, count = reader_part(params, input_context)
         rows = slice(index, request.first, count)
-        return tf.nest.map_structure(lambda values: values[rows], (chosen.features, chosen.labels))
+        return tf.nest.map_structure(lambda values: values[rows], (split.features, split.labels))
 
     def in_order(params: Any, input_context: tf.distribute.InputContext | None) -> tf.data.Dataset:
         return tf.data.Dataset.from_tensor_slices(own_arrays(params, input_context))
@@ -81,8 +81,8 @@ def _shuffled_batches(arrays: Any, batch_size: int, seed: int | None) -> tf.data
     flat = tf.nest.flatten(tensors)
     rows = int(flat[0].shape[0])
     row_bytes = sum(tensor.dtype.size * math.prod(tensor.shape[1:]) for tensor in flat)
-    wanted = min(_BLOCK_ROWS, _BLOCK_BYTES // max(row_bytes, 1))
-    block = batch_size * max(1, wanted // batch_size)
+    block_rows = min(_BLOCK_ROWS, _BLOCK_BYTES // max(row_bytes, 1))
+    block = batch_size * max(1, block_rows // batch_size)
 
     def order(epoch_seed: tf.Tensor) -> tf.Tensor:
         return tf.argsort(tf.random.stateless_uniform([rows], tf.stack([epoch_seed, 0])))

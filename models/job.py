@@ -237,9 +237,9 @@ class Job:
         checkpoint = self._estimator.latest_checkpoint()
         earlier = _content_of(path)
         about = f"Run again: python train.py --config={path}"
-        own = own_values({**in_force, "model_dir": self._model_dir}, self._flags.model)
+        own_flags = own_values({**in_force, "model_dir": self._model_dir}, self._flags.model)
         with saved_output(path) as temporary:
-            write_config(temporary, own, about)
+            write_config(temporary, own_flags, about)
         try:
             yield
         except Exception:
@@ -255,7 +255,7 @@ class Job:
         for phase, flag in _BATCH_SIZE.items():
             size = self._flags[flag].value
             if phase == "predict":  # at most these are predicted
-                size = min(size, self._task.shown)
+                size = min(size, self._task.shown_examples)
             if phase == "evaluate":
                 size = min(size, self._data.sizes["test"])
             if phase in phases(self._flags.mode):
@@ -321,12 +321,12 @@ class Job:
 
     def _say_of_the_best(self) -> None:
         """Says which evaluation was the best, and whether training ended early."""
-        found = eb.experimental.read_eval_metrics(self._estimator.eval_dir())
-        best = min(found, key=lambda step: found[step]["loss"])
+        evaluations = eb.experimental.read_eval_metrics(self._estimator.eval_dir())
+        best = min(evaluations, key=lambda step: evaluations[step]["loss"])
         folder = os.path.join(self._model_dir, "export", "best")
         self._console.say(
-            f"Best of {len(found)} evaluations: step {best:,}, loss {found[best]['loss']:.4f}. "
-            f"SavedModel: {folder}"
+            f"Best of {len(evaluations)} evaluations: step {best:,}, loss "
+            f"{evaluations[best]['loss']:.4f}. SavedModel: {folder}"
         )
         step = self._step()
         if step < self._flags.train_steps:
@@ -348,9 +348,9 @@ class Job:
         return self._data.input_fn(InputRequest("train", True, size, seed, self._few()))
 
     def _eval_input(self) -> Callable[..., tf.data.Dataset]:
-        few, size = self._few(), self._flags.eval_batch_size
-        split = "test" if few is None else "train"
-        return self._data.input_fn(InputRequest(split, False, size, first=few))
+        first_count, size = self._few(), self._flags.eval_batch_size
+        split = "test" if first_count is None else "train"
+        return self._data.input_fn(InputRequest(split, False, size, first=first_count))
 
     def _few(self) -> int | None:
         """Returns the number of examples of `--overfit_batches`; None for all."""
@@ -383,8 +383,8 @@ class Job:
         """Shows the latest checkpoint's predictions for the first test examples."""
         self._require_checkpoint("predict with")
         size = self._flags.predict_batch_size
-        few = InputRequest("test", False, size, first=self._task.shown)
-        rows = list(self._estimator.predict(self._data.input_fn(few)))
+        request = InputRequest("test", False, size, first=self._task.shown_examples)
+        rows = list(self._estimator.predict(self._data.input_fn(request)))
         self._console.say(self._task.show(rows, self._model_dir))
 
     def export(self) -> None:

@@ -26,13 +26,18 @@ def require_same_weights(checkpoint: str, variables: Iterable[Any]) -> None:
         UserError: the shapes differ; the message has names and shapes of both.
         CheckpointError: the checkpoint is damaged.
     """
-    there = [
-        (found.name, tuple(found.shape))
-        for found in eb.weights.list_weights(checkpoint)
-        if found.name.startswith("model/") and found.kind is eb.weights.Kind.WEIGHT
+    checkpoint_shapes = [
+        (weight.name, tuple(weight.shape))
+        for weight in eb.weights.list_weights(checkpoint)
+        if weight.name.startswith("model/") and weight.kind is eb.weights.Kind.WEIGHT
     ]
-    here = [(variable.name.partition(":")[0], tuple(variable.shape)) for variable in variables]
-    only_there, only_here = _besides(there, here), _besides(here, there)
+    model_shapes = [
+        (variable.name.partition(":")[0], tuple(variable.shape)) for variable in variables
+    ]
+    only_there, only_here = (
+        _besides(checkpoint_shapes, model_shapes),
+        _besides(model_shapes, checkpoint_shapes),
+    )
     if only_there or only_here:
         raise UserError(
             f"{checkpoint}: a checkpoint of another model, or of other flags: it has "
@@ -42,13 +47,13 @@ def require_same_weights(checkpoint: str, variables: Iterable[Any]) -> None:
 
 
 def _besides(
-    ones: list[tuple[str, tuple[int, ...]]], others: list[tuple[str, tuple[int, ...]]]
+    weights: list[tuple[str, tuple[int, ...]]], others: list[tuple[str, tuple[int, ...]]]
 ) -> list[str]:
     """Returns the weights whose shapes the others do not have, or not as often."""
-    left = Counter(shape for _, shape in others)
-    found = []
-    for name, shape in ones:
-        left[shape] -= 1
-        if left[shape] < 0:
-            found.append(f"{name} {list(shape)}")
-    return found
+    counts = Counter(shape for _, shape in others)
+    texts = []
+    for name, shape in weights:
+        counts[shape] -= 1
+        if counts[shape] < 0:
+            texts.append(f"{name} {list(shape)}")
+    return texts

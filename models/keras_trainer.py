@@ -134,9 +134,9 @@ class KerasTrainer:
         dataset = input_fn()
         keras, _ = self._restored(dataset)
         with explained_input_errors():
-            said = keras.predict(dataset.map(lambda features, labels: features), verbose=0)
-        count = len(next(iter(said.values())))
-        yield from ({name: values[i] for name, values in said.items()} for i in range(count))
+            predictions = keras.predict(dataset.map(lambda features, labels: features), verbose=0)
+        count = len(next(iter(predictions.values())))
+        yield from ({name: values[i] for name, values in predictions.items()} for i in range(count))
 
     def export_saved_model(self, folder: str, receiver_fn: Callable[[], Any]) -> bytes:
         """Writes a SavedModel that takes the receiver's tensors and returns the predictions.
@@ -148,14 +148,14 @@ class KerasTrainer:
         Returns:
             The path of the SavedModel.
         """
-        made: dict[str, Any] = {}
+        results: dict[str, Any] = {}
 
         def receive() -> Any:
-            made["receiver"] = receiver_fn()
-            return tf.nest.flatten(made["receiver"].features)
+            results["receiver"] = receiver_fn()
+            return tf.nest.flatten(results["receiver"].features)
 
         graph = tf.compat.v1.wrap_function(receive, [])
-        receiver = made["receiver"]
+        receiver = results["receiver"]
         inputs = dict(receiver.receiver_tensors)
         parse = graph.prune(list(inputs.values()), tf.nest.flatten(receiver.features))
         specs = {name: tf.TensorSpec(x.shape, x.dtype, name) for name, x in inputs.items()}
@@ -166,8 +166,8 @@ class KerasTrainer:
         keras, _ = self._restored_for((features, tf.TensorSpec([None], tf.int64)))
 
         @tf.function
-        def serve(**given: tf.Tensor) -> dict[str, tf.Tensor]:
-            parsed = parse(*(given[name] for name in inputs))
+        def serve(**tensors: tf.Tensor) -> dict[str, tf.Tensor]:
+            parsed = parse(*(tensors[name] for name in inputs))
             parsed = tf.nest.pack_sequence_as(features, tf.nest.flatten(parsed))
             return keras.predict_step((parsed,))
 
@@ -243,15 +243,15 @@ class KerasTrainer:
                 loss = strategy.reduce("MEAN", losses, axis=None)
             return loss
 
-        saved = self._step()
+        saved_step = self._step()
         while (step := self._step()) < end:
-            until_saved = saved + self._settings.save_every - step
+            until_saved = saved_step + self._settings.save_every - step
             count = min(self._settings.steps_per_call, until_saved, end - step)
             loss = float(train(batches, tf.constant(count)))
             step += count
             progress(step, loss)
-            if step == end or step - saved == self._settings.save_every:
-                saved = step
+            if step == end or step - saved_step == self._settings.save_every:
+                saved_step = step
                 save()
 
 

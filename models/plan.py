@@ -54,9 +54,9 @@ def plan_of(
 def _rate(flag_values: absl_flags.FlagValues) -> str:
     rule = RateRule.of(flag_values)
     rate = rule.for_batch(flag_values.train_batch_size)
-    told = f"{rate:g}"
+    text = f"{rate:g}"
     if rule.scaling != "none":
-        told += f" ({rule.rate:g} for {rule.base:,} examples, scaled {rule.scaling})"
+        text += f" ({rule.rate:g} for {rule.base:,} examples, scaled {rule.scaling})"
     if rule.warmup_steps:
-        told += f", after {rule.warmup_steps:,} steps of warm-up"
-    return told
+        text += f", after {rule.warmup_steps:,} steps of warm-up"
+    return text

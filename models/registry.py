@@ -38,9 +38,9 @@ def _own_flags(name: str) -> frozenset[str]:
     define = entry_of(name).define_flags
     if define is None:
         return frozenset()
-    own = absl_flags.FlagValues()
-    define(own)
-    return frozenset(own)
+    own_flags = absl_flags.FlagValues()
+    define(own_flags)
+    return frozenset(own_flags)
 
 
 def _foreign_flags(name: str) -> frozenset[str]:
@@ -62,12 +62,12 @@ def define_model_flags(flag_values: absl_flags.FlagValues = absl_flags.FLAGS) ->
         define = entry_of(name).define_flags
         if define is None:
             continue
-        own = absl_flags.FlagValues()
-        define(own)
+        own_flags = absl_flags.FlagValues()
+        define(own_flags)
         # Several models may have one flag; it is then the first one's, and its text speaks of all.
-        for flag in list(own):
+        for flag in list(own_flags):
             if flag not in flag_values:
-                absl_flags.DEFINE_flag(own[flag], flag_values=flag_values)
+                absl_flags.DEFINE_flag(own_flags[flag], flag_values=flag_values)
 
 
 def settle(flag_values: absl_flags.FlagValues) -> None:

@@ -16,5 +16,5 @@ def show_classes(rows: Sequence[Mapping[str, Any]], model_dir: str) -> str:
         model_dir: not used: nothing is written.
     """
     del model_dir
-    told = ", ".join(f"{row['class']} ({row['probabilities'].max():.0%})" for row in rows)
-    return f"Classes of the first {len(rows)} test examples, with their probabilities: {told}"
+    classes = ", ".join(f"{row['class']} ({row['probabilities'].max():.0%})" for row in rows)
+    return f"Classes of the first {len(rows)} test examples, with their probabilities: {classes}"

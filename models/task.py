@@ -78,7 +78,7 @@ class Task:
         receiver_fn: a serving_input_receiver_fn.
         show: shows some predictions: called with the rows of `predict` for the first test examples
             and with the model_dir; returns a line for the user.
-        shown: the number of examples to show.
+        shown_examples: the number of examples to show.
         params: the model's params, besides `learning_rate`, `train_steps` and `warmup_steps`.
         warm_start: an `eb.WarmStartSettings` for initial weights; None: those of the model.
     """
@@ -87,7 +87,7 @@ class Task:
     data: TaskData
     receiver_fn: Callable[[], Any]
     show: Callable[[Sequence[Mapping[str, Any]], str], str]
-    shown: int = 40
+    shown_examples: int = 40
     params: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     warm_start: Any = None
 

@@ -73,8 +73,8 @@ def paragraphs(text: str) -> Iterator[str]:
 
 def sentences(text: str) -> list[str]:
     """Returns the sentences of a text that have at least five words."""
-    found = (part for line in paragraphs(text) for part in _SENTENCE.split(line))
-    return [sentence for sentence in found if len(sentence.split()) >= _FEWEST_WORDS]
+    parts = (part for line in paragraphs(text) for part in _SENTENCE.split(line))
+    return [sentence for sentence in parts if len(sentence.split()) >= _FEWEST_WORDS]
 
 
 def is_test(text: str) -> bool:

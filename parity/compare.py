@@ -49,13 +49,13 @@ def run_side(python: str, names: list[str], *arguments: str | Path) -> None:
     """
     words = [python, "-W", "ignore", "-m", "parity.run", *map(str, arguments), *names]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
-    done = subprocess.run(
+    process = subprocess.run(
         words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
-    if done.returncode:
+    if process.returncode:
         raise RuntimeError(
-            f"{' '.join(words)} failed, after {len(done.stdout.splitlines())} of {len(names)} "
-            f"programs:\n{done.stderr[-3000:]}"
+            f"{' '.join(words)} failed, after {len(process.stdout.splitlines())} of {len(names)} "
+            f"programs:\n{process.stderr[-3000:]}"
         )
 
 
@@ -70,9 +70,9 @@ def _live(names: list[str], python: str, work: Path, *arguments: str) -> dict[st
             run_side(runs, names, "--out", out, "--go-on-from", origin, *arguments)
     for name in names:
         for reader, writer in (("here", "original"), ("original", "here")):
-            got = record.load(work / f"{reader}_from_{writer}" / name)
-            wanted = record.load(work / f"{writer}_from_{writer}" / name)
-            rows[name] += compare_continued(reader, got, wanted, only_values=name in RANDOM)
+            actual = record.load(work / f"{reader}_from_{writer}" / name)
+            expected = record.load(work / f"{writer}_from_{writer}" / name)
+            rows[name] += compare_continued(reader, actual, expected, only_values=name in RANDOM)
     return rows
 
 
@@ -89,14 +89,15 @@ def _both(names: list[str], python: str, work: Path, *arguments: str) -> dict[st
 
 def _repeat(names: list[str], python: str, work: Path) -> dict[str, list[Row]]:
     """Runs the original again from its checkpoints; returns how often it gives its own numbers."""
-    again = [work / f"again_{number}" for number in range(_REPEATS)]
-    for out in again:
+    repeat_folders = [work / f"again_{number}" for number in range(_REPEATS)]
+    for out in repeat_folders:
         print(f"The original once more: {out.name}", flush=True)
         run_side(python, names, "--out", out, "--starts", work / "original", *_OPTIONS_1X)
     return {
         name: [
             compare_repeated(
-                [record.load(out / name) for out in again], record.load(work / "original" / name)
+                [record.load(out / name) for out in repeat_folders],
+                record.load(work / "original" / name),
             )
         ]
         for name in names
@@ -150,34 +151,34 @@ def _version(python: str) -> str:
     """
     words = [python, "-W", "ignore", "-c", "import tensorflow; print(tensorflow.__version__)"]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        process = subprocess.run(words, capture_output=True, text=True, check=False)
     except OSError as error:
         raise SystemExit(f"--original: {python} cannot be started: {error}.") from error
-    if done.returncode:
+    if process.returncode:
         raise SystemExit(
             f"--original: {python} cannot import TensorFlow; it needs TensorFlow 2.15 or 1.15. "
-            f"The end of its output:\n{done.stderr[-1000:]}"
+            f"The end of its output:\n{process.stderr[-1000:]}"
         )
-    return done.stdout.split()[-1]
+    return process.stdout.split()[-1]
 
 
-def programs_of(wanted: list[str], version: str) -> list[str]:
+def programs_of(names: list[str], version: str) -> list[str]:
     """Returns the programs that an original can run.
 
     Args:
-      wanted: the programs that are asked for; if empty, all that it can run.
+      names: the programs that are asked for; if empty, all that it can run.
       version: the original's TensorFlow.
 
     Raises:
       SystemExit: one of the wanted programs is not among them.
     """
     is_1x = version.startswith("1.")
-    there = [name for name in EVERY if name not in (NOT_IN_1X if is_1x else CONTRIB)]
-    if refused := [name for name in wanted if name not in there]:
+    choices = [name for name in EVERY if name not in (NOT_IN_1X if is_1x else CONTRIB)]
+    if refused := [name for name in names if name not in choices]:
         raise SystemExit(
-            f"TensorFlow {version} cannot run {', '.join(refused)}. It runs {', '.join(there)}."
+            f"TensorFlow {version} cannot run {', '.join(refused)}. It runs {', '.join(choices)}."
         )
-    return wanted or there
+    return names or choices
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -189,12 +190,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     with tempfile.TemporaryDirectory() as folder:
         if options.original:
-            found = _against(options, Path(folder))
+            rows = _against(options, Path(folder))
         else:
             names = options.programs or list(EVERY)
             run_side(sys.executable, names, "--out", folder, "--starts", GOLDENS)
-            found = _compared(names, Path(folder), GOLDENS)
-    return 0 if _print(found) else 1
+            rows = _compared(names, Path(folder), GOLDENS)
+    return 0 if _print(rows) else 1
 
 
 def _against(options: argparse.Namespace, work: Path) -> dict[str, list[Row]]:
@@ -204,8 +205,8 @@ def _against(options: argparse.Namespace, work: Path) -> dict[str, list[Row]]:
     off: dict[str, list[Row]] = {}
     if version.startswith("1."):
         rows = _live(names, python, work, *_OPTIONS_1X)
-        again = _repeat(names, python, work)
-        rows = {name: of_program + again[name] for name, of_program in rows.items()}
+        repeated_rows = _repeat(names, python, work)
+        rows = {name: of_program + repeated_rows[name] for name, of_program in rows.items()}
         recorded = [name for name in names if name in CONTRIB]
     else:
         rows = _live(names, python, work)

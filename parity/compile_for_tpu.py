@@ -48,12 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     programs = options.programs or [*OWN, *(FETCHED if options.checkouts else ())]
     with tempfile.TemporaryDirectory() as folder:
         _compile_own([p for p in programs if p in OWN], slices, results, options.again, folder)
-        wanted = [p for p in programs if p in FETCHED]
-        if wanted:
+        fetched_programs = [p for p in programs if p in FETCHED]
+        if fetched_programs:
             data = Path(folder, "data")
             data.mkdir()
             _process(["-c", _WRITE_DATA, str(data)], folder, _OWN_SECS)
-            for program in wanted:
+            for program in fetched_programs:
                 _compile_fetched(program, slices, results, options, data)
     write_atomically(PAGE, page(results))
     write_atomically(DOCS, in_docs(DOCS.read_text(encoding="utf-8"), results))
@@ -71,19 +71,19 @@ _WRITE_DATA = (
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m parity.compile_for_tpu", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    known = [*OWN, *FETCHED]
-    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="; ".join(known))
+    choices = [*OWN, *FETCHED]
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="; ".join(choices))
     parser.add_argument("--slices", default=SLICES, help=f"comma-separated (default: {SLICES})")
     parser.add_argument("--checkouts", type=Path, help="a folder of repositories, OWNER+NAME each")
     parser.add_argument("--again", action="store_true", help="compile everything again")
     options = parser.parse_args(arguments)
-    unknown = sorted(set(options.programs) - set(known))
+    unknown = sorted(set(options.programs) - set(choices))
     if unknown:
-        parser.error(f"no such program: {', '.join(unknown)}; there are {', '.join(known)}")
+        parser.error(f"no such program: {', '.join(unknown)}; there are {', '.join(choices)}")
     fetched = sorted(set(options.programs) & set(FETCHED))
     if fetched and options.checkouts is None:
-        named = ", ".join(fetched)
-        parser.error(f"{named}: name the folder of their repositories with --checkouts")
+        names = ", ".join(fetched)
+        parser.error(f"{names}: name the folder of their repositories with --checkouts")
     if options.checkouts is not None:
         options.checkouts = options.checkouts.resolve()
         for program in fetched or ([] if options.programs else FETCHED):
@@ -107,11 +107,11 @@ def _checkout(checkouts: Path, program: str) -> Path:
 
 
 def _compile_own(
-    programs: list[str], slices: list[Slice], results: Results, again: bool, folder: str
+    programs: list[str], slices: list[Slice], results: Results, should_repeat: bool, folder: str
 ) -> None:
     """Compiles all in one process: loading TensorFlow and the compiler takes longer than most."""
     names = [one.name for one in slices]
-    programs = [p for p in programs if again or results.missing(p, names)]
+    programs = [p for p in programs if should_repeat or results.missing(p, names)]
     if not programs:
         return
     out = Path(folder, "own.json")
@@ -124,12 +124,12 @@ def _compile_fetched(
     program: str, slices: list[Slice], results: Results, options: argparse.Namespace, data: Path
 ) -> None:
     one, checkout = FETCHED[program], _checkout(options.checkouts, program)
-    names = [found.name for found in slices]
-    wanted = set(names if options.again else results.missing(program, names))
-    for replicas, group in by_replicas([s for s in slices if s.name in wanted]).items():
+    names = [tpu_slice.name for tpu_slice in slices]
+    slice_names = set(names if options.again else results.missing(program, names))
+    for replicas, group in by_replicas([s for s in slices if s.name in slice_names]).items():
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "steps.json")
-            listed = ",".join(found.name for found in group)
+            listed = ",".join(tpu_slice.name for tpu_slice in group)
             arguments = ["-m", "parity.compiled.worker", "--slices", listed, "--out", str(out)]
             filled = command(
                 one, replicas, data=str(data), out=str(Path(folder, "model")), code=str(checkout)
@@ -145,8 +145,8 @@ def _compile_fetched(
             ]
             environment = {"PYTHONPATH": os.pathsep.join(paths), **one.environment}
             arguments += ["run", program, *filled]
-            told = _process(arguments, folder, _FETCHED_SECS, environment)
-            _collect(out, results, program, [found.name for found in group], told)
+            output = _process(arguments, folder, _FETCHED_SECS, environment)
+            _collect(out, results, program, [tpu_slice.name for tpu_slice in group], output)
 
 
 def _process(
@@ -177,17 +177,17 @@ def _collect(
     results: Results,
     program: str = "",
     slices: Sequence[str] = (),
-    told: str = "",
+    output: str = "",
 ) -> None:
     """Adds a process's results, or its output if the program reached no step."""
-    found: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {"programs": {}}
-    programs = found["programs"] or ({program: {}} if program else {})
+    report: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {"programs": {}}
+    programs = report["programs"] or ({program: {}} if program else {})
     for name, of_slices in programs.items():
         for target in slices:
             if not of_slices.get(target):
                 failed = {"compiled": False, "name": "program", "target": target}
-                of_slices[target] = [{**failed, "why": "the program ended", "message": told}]
-        results.add(name, of_slices, found.get("versions", {}))
+                of_slices[target] = [{**failed, "why": "the program ended", "message": output}]
+        results.add(name, of_slices, report.get("versions", {}))
         print(name, {k: sum(s["compiled"] for s in v) for k, v in of_slices.items()}, flush=True)
 
 

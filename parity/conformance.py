@@ -78,7 +78,7 @@ def _regressions(results: list[FileResult], original: records.Scores) -> list[Ou
     return [
         outcome
         for result in results
-        for outcome in result.named(FAILED)
+        for outcome in result.outcomes_with(FAILED)
         if outcome.kind == "public"
         and outcome.test not in original.get(result.file, {}).get(result.mode, {}).get("failed", ())
     ]

@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
         counts = (f"{result.count(kind)} {kind}" for kind in (PASSED, FAILED, SKIPPED))
         print(f"{result.file}: {', '.join(counts)}", flush=True)
         there = original.get(result.file, {}).get("others", {})
-        for outcome in result.named(FAILED):
+        for outcome in result.outcomes_with(FAILED):
             if options.verbose and outcome.test not in there:
                 report.print_failure(outcome)
 

@@ -38,23 +38,23 @@ def missing_names() -> dict[str, dict[str, str]]:
     """
     from estimator_bridge.legacy import contrib
 
-    found: dict[str, dict[str, str]] = {}
+    messages: dict[str, dict[str, str]] = {}
     for namespace, names in json.loads(PATH.read_text(encoding="utf-8")).items():
         for name in names.split():
             message = _message(contrib, [*namespace.split("."), name])
             if message is not None:
-                found.setdefault(namespace, {})[name] = message
-    return found
+                messages.setdefault(namespace, {})[name] = message
+    return messages
 
 
 def _message(contrib: Any, path: list[str]) -> str | None:
     """Returns the error's message for a name, "" if it has no advice, None if the name is there."""
     from estimator_bridge.errors import MissingNameError
 
-    made = contrib
+    value = contrib
     for name in path:
         try:
-            made = getattr(made, name)
+            value = getattr(value, name)
         except MissingNameError as error:
             return str(error)
         except AttributeError:
@@ -69,24 +69,24 @@ def names_of_tf1(contrib: Any) -> dict[str, list[str]]:
     Args:
       contrib: the module ``tf.contrib`` of TensorFlow 1.15.
     """
-    found: dict[str, list[str]] = {}
+    names_by_namespace: dict[str, list[str]] = {}
     for name in sorted(each for each in dir(contrib) if not each.startswith("_")):
         try:
             namespace = getattr(contrib, name)
         except Exception:  # it needs a package or a library that this machine lacks
             continue
         if isinstance(namespace, types.ModuleType):
-            found[name] = _names(namespace)
-            for below in found[name]:
+            names_by_namespace[name] = _names(namespace)
+            for below in names_by_namespace[name]:
                 if isinstance(getattr(namespace, below), types.ModuleType):
-                    found[f"{name}.{below}"] = _names(getattr(namespace, below))
-    return {name: names for name, names in found.items() if names}
+                    names_by_namespace[f"{name}.{below}"] = _names(getattr(namespace, below))
+    return {name: names for name, names in names_by_namespace.items() if names}
 
 
 def _names(namespace: types.ModuleType) -> list[str]:
     names = []
     # Other namespaces of tf.contrib, and their files, are imports in an open one.
-    own = ".".join(namespace.__name__.split(".")[:3]) + "."
+    prefix = ".".join(namespace.__name__.split(".")[:3]) + "."
     for name in dir(namespace):
         value = getattr(namespace, name, None)
         place: str = getattr(value, "__module__", "") or getattr(value, "__name__", "tf.contrib.")
@@ -97,7 +97,7 @@ def _names(namespace: types.ModuleType) -> list[str]:
         if is_foreign and (is_module or _OPEN in dir(namespace)):
             continue
         is_file = not hasattr(namespace, "__path__")  # its siblings are imports
-        if is_module and _OPEN in dir(namespace) and (is_file or not place.startswith(own)):
+        if is_module and _OPEN in dir(namespace) and (is_file or not place.startswith(prefix)):
             continue
         names.append(name)
     return sorted(names)

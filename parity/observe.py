@@ -55,8 +55,8 @@ def shapes(prefix: str) -> dict[str, list[Any]]:
     """Returns the variables of a checkpoint: name to [dtype, shape]."""
     reader = tf.train.load_checkpoint(prefix)
     types = reader.get_variable_to_dtype_map()
-    found = reader.get_variable_to_shape_map()
-    return {name: [types[name].name, list(found[name])] for name in sorted(found)}
+    shapes = reader.get_variable_to_shape_map()
+    return {name: [types[name].name, list(shapes[name])] for name in sorted(shapes)}
 
 
 def weights(prefix: str) -> dict[str, np.ndarray]:
@@ -71,16 +71,16 @@ def event_tags(model_dir: Path) -> dict[str, dict[str, list[int]]]:
     Rates (``global_step/sec``, ``examples/sec``) are listed without steps: the original's counter
     fetches the global step while it is incremented, so one run writes at 9 and the next at 8.
     """
-    found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    tags_by_folder: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for path in sorted(model_dir.rglob(EVENTS + "*")):
         folder = path.parent.relative_to(model_dir).as_posix()
         for event in tf.train.summary_iterator(str(path)):
             for value in event.summary.value:
                 rate = value.tag.endswith("/sec")
-                found[folder][value.tag] += [] if rate else [event.step]
+                tags_by_folder[folder][value.tag] += [] if rate else [event.step]
     return {
         folder: {tag: sorted(steps) for tag, steps in sorted(tags.items())}
-        for folder, tags in sorted(found.items())
+        for folder, tags in sorted(tags_by_folder.items())
     }
 
 
@@ -139,20 +139,22 @@ def served(export: Path, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
     Raises:
       ValueError: no signature has these inputs.
     """
-    found = {}
+    outputs = {}
     only = {"inputs": next(iter(inputs.values()))} if len(inputs) == 1 else inputs
     with tf.Graph().as_default(), tf.Session() as session:
         model = tf.saved_model.loader.load(session, ["serve"], str(export))
         for name, signature in model.signature_def.items():
-            given = only if set(signature.inputs) == {"inputs"} else inputs
-            if set(signature.inputs) == set(given):
-                feeds = {signature.inputs[key].name: value for key, value in given.items()}
+            signature_inputs = only if set(signature.inputs) == {"inputs"} else inputs
+            if set(signature.inputs) == set(signature_inputs):
+                feeds = {
+                    signature.inputs[key].name: value for key, value in signature_inputs.items()
+                }
                 fetches = {key: info.name for key, info in signature.outputs.items()}
                 for key, value in session.run(fetches, feeds).items():
-                    found[f"{name}/{key}"] = value
-        if not found:
+                    outputs[f"{name}/{key}"] = value
+        if not outputs:
             raise ValueError(
                 f"None of the signatures {sorted(model.signature_def)} has the inputs "
                 f"{sorted(inputs)}: let the program's SERVED name those of one of them."
             )
-    return found
+    return outputs

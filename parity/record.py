@@ -58,5 +58,5 @@ def load(folder: Path) -> Record:
             f"python -m parity.run --out {folder.parent} {folder.name}"
         )
     with np.load(folder / "record.npz") as arrays:
-        loaded = dict(arrays)
-    return Record(json.loads((folder / "record.json").read_text()), loaded)
+        values = dict(arrays)
+    return Record(json.loads((folder / "record.json").read_text()), values)

@@ -150,10 +150,13 @@ def _table(rows: Mapping[str, list[Row]], columns: Mapping[str, str]) -> Iterato
     if any(columns.values()):
         yield "| | " + " | ".join(columns.values()) + " |"
     for program, of_program in rows.items():
-        found = {row.measure: row for row in of_program}
-        if not columns.keys() & found.keys():
+        rows_by_measure = {row.measure: row for row in of_program}
+        if not columns.keys() & rows_by_measure.keys():
             continue
-        cells = [_cell(found[column]) if column in found else "" for column in columns]
+        cells = [
+            _cell(rows_by_measure[column]) if column in rows_by_measure else ""
+            for column in columns
+        ]
         yield f"| {program} | " + " | ".join(cells) + " |"
 
 
@@ -161,7 +164,7 @@ def _cell(row: Row) -> str:
     if row.measure == REPEATED:
         return f"{row.difference:.0f} of {row.tolerance:.0f}"
     if row.measure in FACTS:
-        shown = f"{row.difference:.0f} differ" if row.difference else "equal"
+        cell_text = f"{row.difference:.0f} differ" if row.difference else "equal"
     else:
-        shown = f"{row.difference:.1e}" if row.difference else "0"
-    return shown if row.holds else f"**{shown}**"
+        cell_text = f"{row.difference:.1e}" if row.difference else "0"
+    return cell_text if row.holds else f"**{cell_text}**"

@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether the difference is allowed; a NaN on one side is not."""
+        """True if the difference is allowed; a NaN on one side is not."""
         return self.difference <= self.tolerance
 
 
@@ -72,38 +72,40 @@ REPEATED = "other runs with other numbers"
 _MISSING = "nothing"
 
 
-def compare(got: Record, wanted: Record) -> list[Row]:
+def compare(actual: Record, expected: Record) -> list[Row]:
     """Returns the rows of one program.
 
     Args:
-      got: this library's record.
-      wanted: the original's record.
+      actual: this library's record.
+      expected: the original's record.
 
     Returns:
       A row for each of ``NUMBERS`` and ``FACTS``, in their order; those of train_and_evaluate
       only if the program calls it.
     """
-    known = {*wanted.facts, *got.facts}
-    kinds = {name.partition("/")[0] for name in (*wanted.arrays, *got.arrays)}
+    fact_names = {*expected.facts, *actual.facts}
+    kinds = {name.partition("/")[0] for name in (*expected.arrays, *actual.arrays)}
     rows = [
-        _numbers(measure, got.under(here), wanted.under(there), tolerance, there == "losses")
+        _numbers(measure, actual.under(here), expected.under(there), tolerance, there == "losses")
         for measure, (here, there, tolerance) in NUMBERS.items()
         if {here, there} & kinds
     ]
     return rows + [
-        _facts(measure, got.facts.get(name), wanted.facts.get(name))
+        _facts(measure, actual.facts.get(name), expected.facts.get(name))
         for measure, name in FACTS.items()
-        if name in known
+        if name in fact_names
     ]
 
 
-def compare_continued(reader: str, got: Record, wanted: Record, only_values: bool) -> list[Row]:
+def compare_continued(
+    reader: str, actual: Record, expected: Record, only_values: bool
+) -> list[Row]:
     """Returns the rows of a checkpoint from which both sides continued training.
 
     Args:
       reader: the side that did not write it: ``here`` or ``original``.
-      got: that side's record.
-      wanted: the writer's record.
+      actual: that side's record.
+      expected: the writer's record.
       only_values: True leaves out the results of training, because the original begins its random
         streams anew there.
 
@@ -114,8 +116,8 @@ def compare_continued(reader: str, got: Record, wanted: Record, only_values: boo
     return [
         _numbers(
             f"{reader}: {kind}",
-            got.under(kind),
-            wanted.under(kind),
+            actual.under(kind),
+            expected.under(kind),
             CONTINUED[f"{reader}: {kind}"],
             kind == "losses",
         )
@@ -123,75 +125,82 @@ def compare_continued(reader: str, got: Record, wanted: Record, only_values: boo
     ]
 
 
-def compare_repeated(again: list[Record], first: Record) -> Row:
+def compare_repeated(repeats: list[Record], first: Record) -> Row:
     """Returns how many further runs of the original differ from the first in a number.
 
     Any count is allowed: it says that the original races.
     """
-    own = [measure for measure, (here, there, _) in NUMBERS.items() if here == there]
+    own_measures = [measure for measure, (here, there, _) in NUMBERS.items() if here == there]
     worst = [
-        [row.worst for row in compare(run, first) if row.measure in own and row.difference]
-        for run in again
+        [row.worst for row in compare(run, first) if row.measure in own_measures and row.difference]
+        for run in repeats
     ]
     differing = [rows for rows in worst if rows]
     where = differing[0][0] if differing else ""
-    return Row(REPEATED, float(len(differing)), float(len(again)), where)
+    return Row(REPEATED, float(len(differing)), float(len(repeats)), where)
 
 
 def _numbers(
     measure: str,
-    got: dict[str, np.ndarray],
-    wanted: dict[str, np.ndarray],
+    actual: dict[str, np.ndarray],
+    expected: dict[str, np.ndarray],
     tolerance: float,
     relative: bool = False,
 ) -> Row:
     """Returns the largest difference, relative to the wanted value, or to that plus one."""
     largest, worst = 0.0, ""
-    for name in sorted({*got, *wanted}):
-        difference, where = _difference(got.get(name), wanted.get(name), 0.0 if relative else 1.0)
+    for name in sorted({*actual, *expected}):
+        difference, where = _difference(
+            actual.get(name), expected.get(name), 0.0 if relative else 1.0
+        )
         if difference > largest:
             largest, worst = difference, f"{name}{where}"
     return Row(measure, largest, tolerance, worst)
 
 
 def _difference(
-    got: np.ndarray | None, wanted: np.ndarray | None, floor: float
+    actual: np.ndarray | None, expected: np.ndarray | None, floor: float
 ) -> tuple[float, str]:
-    if got is None or wanted is None:
-        return np.inf, f" exists on one side only: {'wanted' if got is None else 'got'}"
-    if got.shape != wanted.shape or got.dtype.kind != wanted.dtype.kind:
+    if actual is None or expected is None:
+        return np.inf, f" exists on one side only: {'wanted' if actual is None else 'got'}"
+    if actual.shape != expected.shape or actual.dtype.kind != expected.dtype.kind:
         return np.inf, (
-            f": got {got.dtype} of shape {got.shape}, wanted {wanted.dtype} of {wanted.shape}"
+            f": got {actual.dtype} of shape {actual.shape}, wanted {expected.dtype} of "
+            f"{expected.shape}"
         )
-    if got.dtype.kind not in "fiub":
-        unequal = int(np.sum(got != wanted))
+    if actual.dtype.kind not in "fiub":
+        unequal = int(np.sum(actual != expected))
         return (np.inf, f": {unequal} values differ") if unequal else (0.0, "")
-    if not got.size:
+    if not actual.size:
         return 0.0, ""
-    a, b = got.astype(np.float64), wanted.astype(np.float64)
+    a, b = actual.astype(np.float64), expected.astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        apart = np.where(a == b, 0.0, np.abs(a - b) / (floor + np.abs(b)))
-    apart = np.where(np.isnan(apart), np.where(np.isnan(a) & np.isnan(b), 0.0, np.inf), apart)
-    place = np.unravel_index(int(np.argmax(apart)), apart.shape)
+        distances = np.where(a == b, 0.0, np.abs(a - b) / (floor + np.abs(b)))
+    distances = np.where(
+        np.isnan(distances), np.where(np.isnan(a) & np.isnan(b), 0.0, np.inf), distances
+    )
+    place = np.unravel_index(int(np.argmax(distances)), distances.shape)
     index = f"[{', '.join(map(str, place))}]" if place else ""
-    return float(apart[place]), f"{index}: got {got[place]}, wanted {wanted[place]}"
+    return float(distances[place]), f"{index}: got {actual[place]}, wanted {expected[place]}"
 
 
-def _facts(measure: str, got: Any, wanted: Any) -> Row:
-    differing = list(_unequal(got, wanted, ""))
+def _facts(measure: str, actual: Any, expected: Any) -> Row:
+    differing = list(_unequal(actual, expected, ""))
     return Row(measure, float(len(differing)), 0.0, "; ".join(differing[:5]))
 
 
-def _unequal(got: Any, wanted: Any, path: str):
-    if isinstance(got, dict) and isinstance(wanted, dict):
-        for key in sorted({*got, *wanted}):
-            yield from _unequal(got.get(key, _MISSING), wanted.get(key, _MISSING), f"{path}/{key}")
-    elif isinstance(got, list) and isinstance(wanted, list) and got != wanted:
-        extra = [item for item in got if item not in wanted]
-        missing = [item for item in wanted if item not in got]
+def _unequal(actual: Any, expected: Any, path: str):
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        for key in sorted({*actual, *expected}):
+            yield from _unequal(
+                actual.get(key, _MISSING), expected.get(key, _MISSING), f"{path}/{key}"
+            )
+    elif isinstance(actual, list) and isinstance(expected, list) and actual != expected:
+        extra = [item for item in actual if item not in expected]
+        missing = [item for item in expected if item not in actual]
         if extra or missing:
             yield f"{path or 'list'}: got {extra} instead of {missing}"
         else:
-            yield f"{path or 'list'}: got {got}, wanted {wanted}"
-    elif got != wanted:
-        yield f"{path}: got {got}, wanted {wanted}"
+            yield f"{path or 'list'}: got {actual}, wanted {expected}"
+    elif actual != expected:
+        yield f"{path}: got {actual}, wanted {expected}"

@@ -70,7 +70,7 @@ def _start(program: ModuleType, out: Path) -> record.Record:
     """Trains the first steps, and keeps their checkpoint in ``out/start``."""
     from parity import observe
 
-    found = record.Record({}, {})
+    results = record.Record({}, {})
     keep = out / "start"
     with tempfile.TemporaryDirectory() as folder:
         # One checkpoint only, so that `checkpoint` does not list the one of step 0.
@@ -78,32 +78,32 @@ def _start(program: ModuleType, out: Path) -> record.Record:
             program, Path(folder, "model"), SCRATCH_STEPS, keep_checkpoint_max=1
         )
         last = estimator.latest_checkpoint()
-        found.add("losses", {"from nothing": losses})
-        found.add("start", observe.weights(last))
+        results.add("losses", {"from nothing": losses})
+        results.add("start", observe.weights(last))
         shutil.rmtree(keep, ignore_errors=True)
         keep.mkdir(parents=True)
         for path in [*Path(last).parent.glob("model.ckpt-*"), Path(last).with_name("checkpoint")]:
             if path.suffix != ".meta":  # the graph: large, and no run reads it
                 shutil.copy(path, keep)
-    return found
+    return results
 
 
 def _add_numbers(
-    found: record.Record, program: ModuleType, estimator: Any, losses: np.ndarray
+    results: record.Record, program: ModuleType, estimator: Any, losses: np.ndarray
 ) -> None:
     """Adds a trained estimator's variables, metrics, predictions and served results."""
     from parity import observe
 
-    found.add("losses", {**found.under("losses"), "from the start": losses})
-    found.add("weights", observe.weights(estimator.latest_checkpoint()))
-    found.add("evaluation", observe.flat(estimator.evaluate(program.eval_input)))
-    found.add("predictions", observe.predictions(estimator.predict(program.predict_input)))
+    results.add("losses", {**results.under("losses"), "from the start": losses})
+    results.add("weights", observe.weights(estimator.latest_checkpoint()))
+    results.add("evaluation", observe.flat(estimator.evaluate(program.eval_input)))
+    results.add("predictions", observe.predictions(estimator.predict(program.predict_input)))
     with tempfile.TemporaryDirectory() as folder:
         path = estimator.export_saved_model(folder, program.serving_input)
         export = Path(path.decode() if isinstance(path, bytes) else path)
-        found.facts["export_files"] = observe.files(export)
-        found.facts["signatures"] = observe.signatures(export)
-        found.add("served", observe.served(export, program.SERVED))
+        results.facts["export_files"] = observe.files(export)
+        results.facts["signatures"] = observe.signatures(export)
+        results.add("served", observe.served(export, program.SERVED))
 
 
 def run(name: str, out: Path, starts: Path | None = None, outer_loop: bool = True) -> record.Record:
@@ -123,13 +123,13 @@ def run(name: str, out: Path, starts: Path | None = None, outer_loop: bool = Tru
     from parity import environment, observe
 
     program = environment.load(name)
-    found = _start(program, out)
+    results = _start(program, out)
     model_dir = out / "model_dir"
     shutil.rmtree(model_dir, ignore_errors=True)
     shutil.copytree((starts or out) / "start", model_dir)
     estimator, losses = _trained(program, model_dir, STEPS, **SETTINGS)
-    _add_numbers(found, program, estimator, losses)
-    found.facts.update(
+    _add_numbers(results, program, estimator, losses)
+    results.facts.update(
         tensorflow=tf.__version__,
         variables=observe.shapes(estimator.latest_checkpoint()),
         checkpoints=observe.checkpoint_list(model_dir),
@@ -137,16 +137,16 @@ def run(name: str, out: Path, starts: Path | None = None, outer_loop: bool = Tru
         event_tags=observe.event_tags(model_dir),
     )
     if outer_loop and hasattr(program, "train_and_evaluate"):
-        _add_outer_loop(found, program)
+        _add_outer_loop(results, program)
     if not environment.IS_ORIGINAL:
-        _add_looped(found, program, (starts or out) / "start")
+        _add_looped(results, program, (starts or out) / "start")
     elif name in RANDOM:
-        _add_uninterrupted(found, program)
-    record.save(out, found)
-    return found
+        _add_uninterrupted(results, program)
+    record.save(out, results)
+    return results
 
 
-def _add_looped(found: record.Record, program: ModuleType, start: Path) -> None:
+def _add_looped(results: record.Record, program: ModuleType, start: Path) -> None:
     """Trains once more with all steps in one loop, without hooks.
 
     An explicit order that only the original needs is left out.
@@ -159,10 +159,10 @@ def _add_looped(found: record.Record, program: ModuleType, start: Path) -> None:
         unordered = getattr(program, "UNORDERED", {})
         estimator = program.make_estimator(str(model_dir), **unordered, **UNOBSERVED)
         estimator.train(program.train_input, steps=STEPS)
-        found.add("looped", observe.weights(estimator.latest_checkpoint()))
+        results.add("looped", observe.weights(estimator.latest_checkpoint()))
 
 
-def _add_outer_loop(found: record.Record, program: ModuleType) -> None:
+def _add_outer_loop(results: record.Record, program: ModuleType) -> None:
     """Adds the results and files of the program's own train_and_evaluate."""
     from parity import observe
 
@@ -171,8 +171,8 @@ def _add_outer_loop(found: record.Record, program: ModuleType) -> None:
         metrics, exports = program.train_and_evaluate(str(model_dir))
         # An export's folder is named by the second in which it was written.
         files = [re.sub(r"/\d{10,}/", "/SECOND/", name) for name in observe.files(model_dir)]
-        found.add("outer_loop", observe.flat(metrics))
-        found.facts["outer_loop"] = {
+        results.add("outer_loop", observe.flat(metrics))
+        results.facts["outer_loop"] = {
             "files": files,
             "exports": len(exports),
             "event_tags": observe.event_tags(model_dir),
@@ -180,7 +180,7 @@ def _add_outer_loop(found: record.Record, program: ModuleType) -> None:
         }
 
 
-def _add_uninterrupted(found: record.Record, program: ModuleType) -> None:
+def _add_uninterrupted(results: record.Record, program: ModuleType) -> None:
     """Replaces the numbers by those of one run of all steps, on the same batches."""
 
     def batches(params):
@@ -190,7 +190,7 @@ def _add_uninterrupted(found: record.Record, program: ModuleType) -> None:
     with tempfile.TemporaryDirectory() as folder:
         model_dir = Path(folder, "model")
         estimator, losses = _trained(program, model_dir, SCRATCH_STEPS + STEPS, batches)
-        _add_numbers(found, program, estimator, losses[SCRATCH_STEPS:])
+        _add_numbers(results, program, estimator, losses[SCRATCH_STEPS:])
 
 
 def go_on(name: str, model_dir: Path, out: Path) -> record.Record:
@@ -209,17 +209,17 @@ def go_on(name: str, model_dir: Path, out: Path) -> record.Record:
     from parity import environment, observe
 
     program = environment.load(name)
-    found = record.Record({}, {})
+    results = record.Record({}, {})
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "model")
         shutil.copytree(model_dir, copy)
         evaluation = program.make_estimator(str(copy)).evaluate(program.eval_input)
-        found.add("evaluation", observe.flat(evaluation))
+        results.add("evaluation", observe.flat(evaluation))
         estimator, losses = _trained(program, copy, MORE_STEPS)
-        found.add("losses", {"further": losses})
-        found.add("weights", observe.weights(estimator.latest_checkpoint()))
-    record.save(out, found)
-    return found
+        results.add("losses", {"further": losses})
+        results.add("weights", observe.weights(estimator.latest_checkpoint()))
+    record.save(out, results)
+    return results
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -24,13 +24,13 @@ PACKAGE = Path(__file__).resolve().parents[1] / "estimator_bridge" / "tensorflow
 
 def imported_names() -> dict[str, tuple[str, str]]:
     """Returns the module and the name of each private import, by its local name."""
-    found = {}
+    names = {}
     for path in sorted(PACKAGE.glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and str(node.module).startswith("tensorflow."):
                 for name in node.names:
-                    found[name.asname or name.name] = (str(node.module), name.name)
-    return found
+                    names[name.asname or name.name] = (str(node.module), name.name)
+    return names
 
 
 def broken() -> Iterator[str]:
@@ -53,10 +53,10 @@ def broken() -> Iterator[str]:
 def _import_fails(place: tuple[str, str]) -> str | None:
     module, name = place
     try:
-        loaded = importlib.import_module(module)
+        loaded_module = importlib.import_module(module)
     except ImportError as error:
         return f"{module}: {error}"
-    if hasattr(loaded, name):
+    if hasattr(loaded_module, name):
         return None
     try:
         importlib.import_module(f"{module}.{name}")

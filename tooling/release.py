@@ -122,13 +122,13 @@ def main() -> int:
         dist = ROOT / "dist"
         dist.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=dist, prefix=".building") as folder:
-            built = build(Path(folder))
-            with tarfile.open(built[0]) as archive:
+            paths = build(Path(folder))
+            with tarfile.open(paths[0]) as archive:
                 check_sdist(archive.getnames())
-            with zipfile.ZipFile(built[1]) as archive:
+            with zipfile.ZipFile(paths[1]) as archive:
                 check_wheel(archive.namelist())
-            _python("twine", "check", "--strict", *map(str, built))
-            for path in built:
+            _python("twine", "check", "--strict", *map(str, paths))
+            for path in paths:
                 os.replace(path, dist / path.name)
                 print(f"dist/{path.name}")
     except ReleaseError as error:
@@ -138,12 +138,12 @@ def main() -> int:
 
 
 def _python(module: str, *arguments: str) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", module, *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
-    if done.returncode:
-        raise ReleaseError(f"`python -m {module}` failed:\n{done.stdout}")
+    if process.returncode:
+        raise ReleaseError(f"`python -m {module}` failed:\n{process.stdout}")
 
 
 if __name__ == "__main__":

@@ -66,11 +66,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Turns links between files of the repository into links between pages of the site."""
-    here = page.file.src_uri
-    if here.startswith("reference/"):
+    page_uri = page.file.src_uri
+    if page_uri.startswith("reference/"):
         return markdown
     sources = {target: source for source, target in OUTSIDE.items()}
-    folder = posixpath.dirname(sources.get(here, f"docs/{here}"))
+    folder = posixpath.dirname(sources.get(page_uri, f"docs/{page_uri}"))
 
     def site_link(link: re.Match[str]) -> str:
         text, target, anchor = link[1], link[2], link[3] or ""
@@ -78,9 +78,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         uri = OUTSIDE.get(path, path[len("docs/") :] if path.startswith("docs/") else None)
         if uri is None or files.get_file_from_path(uri) is None:
             if not (ROOT / path).exists():
-                raise FileNotFoundError(f"{here} links to {target}, which is not there.")
+                raise FileNotFoundError(f"{page_uri} links to {target}, which is not there.")
             return text
-        return f"[{text}]({posixpath.relpath(uri, posixpath.dirname(here) or '.')}{anchor})"
+        return f"[{text}]({posixpath.relpath(uri, posixpath.dirname(page_uri) or '.')}{anchor})"
 
     return _LINK.sub(site_link, markdown)
 

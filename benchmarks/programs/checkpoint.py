@@ -23,7 +23,7 @@ def _model_fn(features, labels, mode):
 
 class _Saving(v1.train.CheckpointSaverListener):
     def __init__(self):
-        self.taken = []
+        self.save_secs = []
 
     def before_save(self, session, global_step_value):
         """Starts the clock."""
@@ -31,7 +31,7 @@ class _Saving(v1.train.CheckpointSaverListener):
 
     def after_save(self, session, global_step_value):
         """Records the time of a save."""
-        self.taken.append(time.perf_counter() - self._start)
+        self.save_secs.append(time.perf_counter() - self._start)
 
 
 class _Opening(v1.train.SessionRunHook):
@@ -41,7 +41,7 @@ class _Opening(v1.train.SessionRunHook):
 
     def after_create_session(self, session, coord):
         """Records the time of the restore."""
-        self.taken = time.perf_counter() - self._start
+        self.restore_secs = time.perf_counter() - self._start
 
 
 def serve(way: str, orders: Orders) -> None:
@@ -59,7 +59,7 @@ def serve(way: str, orders: Orders) -> None:
                     steps=1,
                     saving_listeners=[saving],
                 )
-                return saving.taken, opening.taken
+                return saving.save_secs, opening.restore_secs
 
             first, _ = train()
             again, restored = train()

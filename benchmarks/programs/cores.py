@@ -20,13 +20,13 @@ def serve(way: str, orders: Orders, model: str, batch: int) -> None:
       model: the name of the model.
       batch: the global batch size.
     """
-    made, tpu = MODELS[model](), estimators.tpu
-    made.batch = batch
+    instance, tpu = MODELS[model](), estimators.tpu
+    instance.batch = batch
     config = tpu.RunConfig(
         master=f"emulated:{way.removeprefix('cores_')}",
         tpu_config=tpu.TPUConfig(iterations_per_loop=10),
         save_checkpoints_steps=10**9,
         tf_random_seed=1,
     )
-    estimator = tpu.TPUEstimator(tpu_model_fn(made), config=config, train_batch_size=batch)
-    estimator.train(lambda params: made.dataset(), hooks=[Measured(orders)])
+    estimator = tpu.TPUEstimator(tpu_model_fn(instance), config=config, train_batch_size=batch)
+    estimator.train(lambda params: instance.dataset(), hooks=[Measured(orders)])

@@ -29,8 +29,8 @@ def serve(way: str, orders: Orders, examples: int, batch: int, calls: int = 1) -
       batch: the examples of a batch.
       calls: the calls of an order.
     """
-    given = Input(MLP(), examples, batch)
-    call = {"hand": _by_hand, "keras": _by_keras}.get(way, _by_estimator)(given)
+    inputs = Input(MLP(), examples, batch)
+    call = {"hand": _by_hand, "keras": _by_keras}.get(way, _by_estimator)(inputs)
     answer(orders, call, examples, calls)
 
 
@@ -39,14 +39,14 @@ def answer(orders: Orders, call: Callable[[], int], examples: int, calls: int) -
     restored = _RestoreTime()
     for _ in orders:
         start, restored.seconds = time.perf_counter(), 0.0
-        seen = sum(call() for _ in range(calls))
+        example_count = sum(call() for _ in range(calls))
         seconds = time.perf_counter() - start
-        assert seen == calls * examples, seen
-        told = {"examples/s": seen / seconds}
+        assert example_count == calls * examples, example_count
+        figures = {"examples/s": example_count / seconds}
         if calls > 1:
-            rest = 1000 * (seconds - restored.seconds) / calls
-            told["a call beside reading the checkpoint, ms"] = rest
-        orders.tell(**told)
+            overhead_ms = 1000 * (seconds - restored.seconds) / calls
+            figures["a call beside reading the checkpoint, ms"] = overhead_ms
+        orders.tell(**figures)
 
 
 class _RestoreTime:
@@ -91,37 +91,37 @@ class Input:
         return tf.data.Dataset.from_tensor_slices(self.arrays).batch(self.batch).prefetch(4)
 
 
-def _by_estimator(given):
-    model = given.model
+def _by_estimator(inputs):
+    model = inputs.model
     config = estimators.RunConfig(tf_random_seed=1)
     estimator = estimators.Estimator(model.spec(estimators), config=config)
     estimator.train(model.dataset, steps=1)
-    return lambda: estimator.evaluate(given.dataset) and given.examples
+    return lambda: estimator.evaluate(inputs.dataset) and inputs.examples
 
 
-def _by_hand(given):
-    model, dataset = given.model, given.dataset()
+def _by_hand(inputs):
+    model, dataset = inputs.model, inputs.dataset()
     weights = model.start()
 
     @tf.function
     def evaluate(iterator):
-        total, right, seen = tf.constant(0.0), tf.constant(0.0), tf.constant(0, tf.int32)
+        total, right, example_count = tf.constant(0.0), tf.constant(0.0), tf.constant(0, tf.int32)
         for features, labels in iterator:
             logits = model.logits(features, weights)
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
             total += tf.reduce_sum(losses)
             right += tf.reduce_sum(tf.cast(tf.equal(labels, tf.argmax(logits, 1)), tf.float32))
-            seen += tf.size(labels)
-        return total, right, seen
+            example_count += tf.size(labels)
+        return total, right, example_count
 
     return lambda: int(evaluate(iter(dataset))[2])
 
 
-def _by_keras(given):
+def _by_keras(inputs):
     import tf_keras
 
-    network = given.model.keras()
+    network = inputs.model.keras()
     loss = tf_keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     network.compile(loss=loss, metrics=["accuracy"], steps_per_execution=_LOOP)
-    dataset = given.dataset()
-    return lambda: network.evaluate(dataset, verbose=0) and given.examples
+    dataset = inputs.dataset()
+    return lambda: network.evaluate(dataset, verbose=0) and inputs.examples

@@ -25,29 +25,29 @@ def serve(
       single: whether Estimators and the loop by hand give examples; otherwise batches.
       calls: the calls of an order.
     """
-    given = Input(MLP(), examples, batch)
+    inputs = Input(MLP(), examples, batch)
     make = {"hand": _by_hand, "keras": _by_keras}.get(way, _by_estimator)
-    answer(orders, make(given, single), examples, calls)
+    answer(orders, make(inputs, single), examples, calls)
 
 
-def _by_estimator(given, single):
+def _by_estimator(inputs, single):
     config = estimators.RunConfig(tf_random_seed=1)
-    estimator = estimators.Estimator(given.model.spec(estimators), config=config)
-    estimator.train(given.model.dataset, steps=1)
+    estimator = estimators.Estimator(inputs.model.spec(estimators), config=config)
+    estimator.train(inputs.model.dataset, steps=1)
 
     def call():
-        predictions = estimator.predict(given.dataset, yield_single_examples=single)
+        predictions = estimator.predict(inputs.dataset, yield_single_examples=single)
         if not single:
             return sum(len(batch["class"]) for batch in predictions)
-        counted = enumerate(predictions, 1)
-        ((count, _),) = deque(counted, maxlen=1)
+        numbered = enumerate(predictions, 1)
+        ((count, _),) = deque(numbered, maxlen=1)
         return count
 
     return call
 
 
-def _by_hand(given, single):
-    model = given.model
+def _by_hand(inputs, single):
+    model = inputs.model
     weights = model.start()
 
     @tf.function
@@ -57,7 +57,7 @@ def _by_hand(given, single):
 
     def call():
         count = 0
-        for features, _ in given.dataset():
+        for features, _ in inputs.dataset():
             values = {key: value.numpy() for key, value in predict(features).items()}
             if not single:
                 count += len(values["class"])
@@ -70,9 +70,9 @@ def _by_hand(given, single):
     return call
 
 
-def _by_keras(given, single):
+def _by_keras(inputs, single):
     del single
-    network = given.model.keras()
+    network = inputs.model.keras()
     network.compile(steps_per_execution=100)
-    dataset = given.dataset().map(lambda features, labels: features)
+    dataset = inputs.dataset().map(lambda features, labels: features)
     return lambda: len(network.predict(dataset, verbose=0))

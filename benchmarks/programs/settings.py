@@ -22,7 +22,7 @@ def serve(way: str, orders: Orders, model: str = "mlp") -> None:
       orders: orders with 'steps' each.
       model: the name of the model.
     """
-    made = MODELS[model]()
+    instance = MODELS[model]()
     kind, _, number = way.partition("_")
     config: dict[str, Any] = {"save_checkpoints_steps": 10**9, "tf_random_seed": 1}
     hooks = [Measured(orders)]
@@ -30,10 +30,10 @@ def serve(way: str, orders: Orders, model: str = "mlp") -> None:
         tpu = estimators.tpu
         config["tpu_config"] = tpu.TPUConfig(iterations_per_loop=int(number))
         tpu.TPUEstimator(
-            tpu_model_fn(made),
+            tpu_model_fn(instance),
             config=tpu.RunConfig(master="emulated:1", **config),
-            train_batch_size=made.batch,
-        ).train(lambda params: made.dataset(), hooks=hooks)
+            train_batch_size=instance.batch,
+        ).train(lambda params: instance.dataset(), hooks=hooks)
         return
     if kind == "log":
         config.update(log_step_count_steps=int(number), save_summary_steps=int(number))
@@ -41,9 +41,11 @@ def serve(way: str, orders: Orders, model: str = "mlp") -> None:
         config["session_config"] = v1.ConfigProto()
         options = config["session_config"].graph_options.optimizer_options
         options.global_jit_level = v1.OptimizerOptions.ON_1
-    estimator = estimators.Estimator(made.spec(estimators), config=estimators.RunConfig(**config))
+    estimator = estimators.Estimator(
+        instance.spec(estimators), config=estimators.RunConfig(**config)
+    )
     inputs = {"no_prefetch": _not_ahead, "one_by_one": _one_by_one}.get(way, Model.dataset)
-    estimator.train(lambda: inputs(made), hooks=hooks)
+    estimator.train(lambda: inputs(instance), hooks=hooks)
 
 
 def tpu_model_fn(model: Model):

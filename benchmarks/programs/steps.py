@@ -81,23 +81,23 @@ def serve(
       hook: whether a hook fetches the loss of each step (Estimators only).
       **settings: arguments of the RunConfig.
     """
-    made = MODELS[model]()
+    instance = MODELS[model]()
     if way == "hand":
-        iterator = iter(made.dataset())
-        _by_function(functools.partial(made.by_hand(), iterator), orders, call)
+        iterator = iter(instance.dataset())
+        _by_function(functools.partial(instance.by_hand(), iterator), orders, call)
     elif way in ("bare", "bare_xla"):
-        _by_function(made.bare(by_xla=way == "bare_xla"), orders, call)
+        _by_function(instance.bare(by_xla=way == "bare_xla"), orders, call)
     elif way == "keras":
-        _by_keras(made, orders, call)
+        _by_keras(instance, orders, call)
     else:
         if way.startswith("xla"):
             os.environ["ESTIMATOR_BRIDGE_XLA"] = "auto" if way == "xla_auto" else "on"
         config = {"save_checkpoints_steps": 10**9, "tf_random_seed": 1, **settings}
         estimator = estimators.Estimator(
-            made.spec(estimators), config=estimators.RunConfig(**config)
+            instance.spec(estimators), config=estimators.RunConfig(**config)
         )
         hooks = [EachLoss()] if hook else []
-        estimator.train(made.dataset, hooks=[*hooks, Measured(orders)])
+        estimator.train(instance.dataset, hooks=[*hooks, Measured(orders)])
 
 
 def _by_function(loop: Callable[[tf.Tensor], tf.Tensor], orders: Orders, call: int) -> None:

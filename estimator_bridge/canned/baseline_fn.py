@@ -26,8 +26,8 @@ def baseline_fn_v1(
     """The model of ``tf.compat.v1.estimator``'s class."""
 
     def train_op_fn(loss: tf.Tensor) -> tf.Operation:
-        made = optimizer_v1(optimizer, _RATE)
-        return made.minimize(loss, tf.compat.v1.train.get_global_step())
+        v1_optimizer = optimizer_v1(optimizer, _RATE)
+        return v1_optimizer.minimize(loss, tf.compat.v1.train.get_global_step())
 
     return head.create_estimator_spec(
         features=features,
@@ -52,8 +52,10 @@ def baseline_fn_v2(
     logits, bias = baseline_model(features, head.logits_dimension, weight_column)
 
     def train_op_fn(loss: tf.Tensor) -> Any:
-        made = optimizer_v2(optimizer, _RATE)
-        (update,) = updates_v2(made, loss_of_replica(loss, loss_reduction), [bias], counts=True)
+        keras_optimizer = optimizer_v2(optimizer, _RATE)
+        (update,) = updates_v2(
+            keras_optimizer, loss_of_replica(loss, loss_reduction), [bias], counts=True
+        )
         return update
 
     return head.create_estimator_spec(

@@ -28,10 +28,10 @@ class ColumnState(tf.__internal__.feature_column.StateManager):
         initializer: Any = None,
     ) -> Any:
         """Creates a variable in the current variable scope; see ``StateManager``."""
-        made = self._by_column.setdefault(feature_column, {})
-        if name in made:
+        variables = self._by_column.setdefault(feature_column, {})
+        if name in variables:
             raise ValueError(f"Variable already exists: {name!r} of column {feature_column.name}.")
-        made[name] = tf.compat.v1.get_variable(
+        variables[name] = tf.compat.v1.get_variable(
             name,
             shape,
             dtype or tf.float32,
@@ -39,8 +39,8 @@ class ColumnState(tf.__internal__.feature_column.StateManager):
             trainable=trainable,
             use_resource=use_resource,
         )
-        self.variables.append(made[name])
-        return made[name]
+        self.variables.append(variables[name])
+        return variables[name]
 
     def get_variable(self, feature_column: Any, name: str) -> Any:
         """Returns an existing variable.
@@ -48,7 +48,7 @@ class ColumnState(tf.__internal__.feature_column.StateManager):
         Raises:
           ValueError: there is none with that name.
         """
-        made = self._by_column.get(feature_column, {})
-        if name not in made:
+        variables = self._by_column.get(feature_column, {})
+        if name not in variables:
             raise ValueError(f"Variable does not exist: {name!r} of column {feature_column.name}.")
-        return made[name]
+        return variables[name]

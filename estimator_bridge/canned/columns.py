@@ -74,23 +74,23 @@ def sorted_columns(columns: Any) -> list[Any]:
     """
     if isinstance(columns, dict):
         raise ValueError("Expected feature_columns to be iterable, found dict. Give its values.")
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for column in [columns] if isinstance(columns, _FeatureColumn) else columns:
         if not _goes_into_linear_models(column):
             raise ValueError(
                 "Items of feature_columns must be either a DenseColumn or CategoricalColumn. "
                 f"Given: {column}. Sequence columns need a model that reads sequences."
             )
-        if column.name in found:
+        if column.name in by_name:
             raise ValueError(
                 f"Duplicate feature column name found for columns: {column} and "
-                f"{found[column.name]}. Both read {column.name!r}: leave one out, or give the "
+                f"{by_name[column.name]}. Both read {column.name!r}: leave one out, or give the "
                 "features a second key for it."
             )
-        found[column.name] = column
-    if not found:
+        by_name[column.name] = column
+    if not by_name:
         raise ValueError("feature_columns must not be empty.")
-    return [found[name] for name in sorted(found)]
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def _goes_into_linear_models(column: Any) -> bool:

@@ -23,24 +23,24 @@ from estimator_bridge.canned.partitioners import input_partitioner, partitioner
 from estimator_bridge.canned.summaries import summarize_layer, summarize_weights
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 
-__all__ = ["combined_fn_v1", "combined_fn_v2", "given_columns"]
+__all__ = ["combined_fn_v1", "combined_fn_v2", "read_columns"]
 
 _v1 = tf.compat.v1
 _DNN_RATE, _LINEAR_RATE = 0.001, 0.005
 
 
-def given_columns(linear: Any, dnn: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def read_columns(linear: Any, dnn: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Returns the columns of both parts, read once.
 
     Raises:
       ValueError: there are none.
     """
-    found = tuple(linear or ()), tuple(dnn or ())
-    if not any(found):
+    columns = tuple(linear or ()), tuple(dnn or ())
+    if not any(columns):
         raise ValueError(
             "Either linear_feature_columns or dnn_feature_columns must be defined: both are empty."
         )
-    return found
+    return columns
 
 
 def combined_fn_v1(
@@ -61,28 +61,30 @@ def combined_fn_v1(
     divide_input = linear.partitioner or input_partitioner(config)
     parts: list[tuple[tf.Tensor, Any, str]] = []  # logits, optimizer, scope
     if deep.columns:
-        made = _optimizer_v1(dnn_optimizer, _DNN_RATE)
+        v1_optimizer = _optimizer_v1(dnn_optimizer, _DNN_RATE)
         _check_hidden(deep.hidden_units)
         with _v1.variable_scope("dnn", values=values, partitioner=partitioner(config)) as scope:
             logit_fn = deep_logit_fn(head.logits_dimension, deep, input_partitioner(config))
-            parts.append((logit_fn(features=features, mode=mode), made, scope.name))
+            parts.append((logit_fn(features=features, mode=mode), v1_optimizer, scope.name))
     if linear.columns:
-        made = _optimizer_v1(linear_optimizer, default_linear_rate(linear.columns, _LINEAR_RATE))
+        v1_optimizer = _optimizer_v1(
+            linear_optimizer, default_linear_rate(linear.columns, _LINEAR_RATE)
+        )
         with _v1.variable_scope("linear", values=values, partitioner=divide_input) as scope:
             logit_fn = linear_logit_fn_builder(
                 head.logits_dimension, linear.columns, linear.sparse_combiner
             )
             logits = logit_fn(features=features)
             summarize_layer(logits, scope.name)
-            parts.append((logits, made, scope.name))
+            parts.append((logits, v1_optimizer, scope.name))
 
     def train_op_fn(loss: tf.Tensor) -> tf.Operation:
         """Updates each part's variables by its own optimizer, in one step."""
         step = _v1.train.get_global_step()
         updates = []
         for _, optimizer, scope in parts:
-            own = _v1.get_collection(_v1.GraphKeys.TRAINABLE_VARIABLES, scope=scope)
-            updates.append(optimizer.minimize(loss, var_list=own))
+            part_variables = _v1.get_collection(_v1.GraphKeys.TRAINABLE_VARIABLES, scope=scope)
+            updates.append(optimizer.minimize(loss, var_list=part_variables))
         with tf.control_dependencies([tf.group(*updates)]):
             return _v1.assign_add(step, 1).op
 
@@ -114,20 +116,20 @@ def combined_fn_v2(
     parts = []
     updates: list[Any] = []
     if deep.columns:
-        made = optimizer_v2(dnn_optimizer, _DNN_RATE) if training else None
+        keras_optimizer = optimizer_v2(dnn_optimizer, _DNN_RATE) if training else None
         _check_hidden(deep.hidden_units)
         network = dnn_model(features, mode, units, deep)
         updates = network.updates
-        parts.append((network.logits, made, network.trainable))
+        parts.append((network.logits, keras_optimizer, network.trainable))
     if linear.columns:
         rate = default_linear_rate(linear.columns, _LINEAR_RATE)
-        made = optimizer_v2(linear_optimizer, rate) if training else None
+        keras_optimizer = optimizer_v2(linear_optimizer, rate) if training else None
         model = linear_model(
             features, linear.columns, units, linear.sparse_combiner, "linear/linear_model"
         )
         summarize_weights(model.bias, model.all_weights, units)
         summarize_layer(model.logits, "linear")
-        parts.append((model.logits, made, model.variables))
+        parts.append((model.logits, keras_optimizer, model.variables))
 
     def train_op_fn(loss: tf.Tensor) -> tf.Operation:
         """Uses the global step as the first optimizer's count of steps; the other has its own."""
@@ -146,10 +148,10 @@ def combined_fn_v2(
     )
 
 
-def _optimizer_v1(given: Any, rate: float) -> Any:
-    made = optimizer_v1(given, rate)
-    check_not_synchronizing(made)
-    return made
+def _optimizer_v1(optimizer: Any, rate: float) -> Any:
+    instance = optimizer_v1(optimizer, rate)
+    check_not_synchronizing(instance)
+    return instance
 
 
 def _check_hidden(hidden_units: Sequence[int]) -> None:

@@ -29,7 +29,7 @@ def dnn_fn_v1(
     optimizer: Any,
 ) -> EstimatorSpec:
     """The model of an estimator of ``tf.compat.v1.estimator``, in the variable scope 'dnn'."""
-    made = optimizer_v1(optimizer, _RATE)
+    v1_optimizer = optimizer_v1(optimizer, _RATE)
     check_features(features)
     scope = tf.compat.v1.variable_scope(
         "dnn", values=tuple(features.values()), partitioner=partitioner(config)
@@ -38,7 +38,7 @@ def dnn_fn_v1(
         logit_fn = deep_logit_fn(head.logits_dimension, deep, input_partitioner(config))
         logits = logit_fn(features=features, mode=mode)
         return head.create_estimator_spec(
-            features=features, mode=mode, labels=labels, optimizer=made, logits=logits
+            features=features, mode=mode, labels=labels, optimizer=v1_optimizer, logits=logits
         )
 
 

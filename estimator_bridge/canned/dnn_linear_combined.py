@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.canned.combined_fn import combined_fn_v2, given_columns
+from estimator_bridge.canned.combined_fn import combined_fn_v2, read_columns
 from estimator_bridge.canned.heads import MEAN, classifier_head, regression_head
 from estimator_bridge.canned.model_parts import DeepPart, LinearPart
 from estimator_bridge.model import RunConfig
@@ -65,7 +65,7 @@ class DNNLinearCombinedClassifier(Estimator):
         linear_sparse_combiner: str = "sum",
     ):
         head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
+        wide, deep = read_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = functools.partial(
             combined_fn_v2,
             head=head,
@@ -113,7 +113,7 @@ class DNNLinearCombinedEstimator(Estimator):
         batch_norm: bool = False,
         linear_sparse_combiner: str = "sum",
     ):
-        wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
+        wide, deep = read_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = functools.partial(
             combined_fn_v2,
             head=head,
@@ -167,7 +167,7 @@ class DNNLinearCombinedRegressor(Estimator):
         linear_sparse_combiner: str = "sum",
     ):
         head = regression_head(label_dimension, weight_column, loss_reduction)
-        wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
+        wide, deep = read_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = functools.partial(
             combined_fn_v2,
             head=head,

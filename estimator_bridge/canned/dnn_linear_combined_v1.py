@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.canned.combined_fn import combined_fn_v1, given_columns
+from estimator_bridge.canned.combined_fn import combined_fn_v1, read_columns
 from estimator_bridge.canned.heads import classifier_head_v1, regression_head_v1
 from estimator_bridge.canned.model_parts import DeepPart, LinearPart
 from estimator_bridge.model import RunConfig
@@ -67,7 +67,7 @@ class DNNLinearCombinedClassifierV1(EstimatorV1):
         linear_sparse_combiner: str = "sum",
     ):
         head = classifier_head_v1(n_classes, weight_column, label_vocabulary, loss_reduction)
-        wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
+        wide, deep = read_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = functools.partial(
             combined_fn_v1,
             head=head,
@@ -123,7 +123,7 @@ class DNNLinearCombinedEstimatorV1(EstimatorV1):
         batch_norm: bool = False,
         linear_sparse_combiner: str = "sum",
     ):
-        wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
+        wide, deep = read_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = functools.partial(
             combined_fn_v1,
             head=head,
@@ -185,7 +185,7 @@ class DNNLinearCombinedRegressorV1(EstimatorV1):
         linear_sparse_combiner: str = "sum",
     ):
         head = regression_head_v1(label_dimension, weight_column, loss_reduction)
-        wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
+        wide, deep = read_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = functools.partial(
             combined_fn_v1,
             head=head,

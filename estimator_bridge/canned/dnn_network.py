@@ -146,10 +146,10 @@ def dnn_model(features: dict[str, Any], mode: str, units: int, deep: DeepPart) -
     _check_units(units)
     layers = tf_keras.layers
     training = mode == ModeKeys.TRAIN
-    used: list[Any] = []
+    used_layers: list[Any] = []
 
     def call(layer: Any, net: Any, **kwargs: Any) -> tf.Tensor:
-        used.append(layer)
+        used_layers.append(layer)
         return layer(net, **kwargs)
 
     with tf.name_scope("dnn"):
@@ -168,8 +168,8 @@ def dnn_model(features: dict[str, Any], mode: str, units: int, deep: DeepPart) -
             summarize_layer(net, name)
         logits = call(_dense_v2(layers, units, None, "logits"), net)
         summarize_layer(logits, "logits")
-    trainable = [weight for layer in used for weight in layer.trainable_weights]
-    return DNN(logits, trainable, [update for layer in used for update in layer.updates])
+    trainable = [weight for layer in used_layers for weight in layer.trainable_weights]
+    return DNN(logits, trainable, [update for layer in used_layers for update in layer.updates])
 
 
 def _dense_v2(layers: Any, units: int, activation: Any, name: str) -> Any:

@@ -118,6 +118,6 @@ class KMeans(EstimatorV1):
             yield prediction[key]
 
 
-def _check(what: str, given: Any, known: tuple[str, ...]) -> None:
-    if given not in known:
-        raise ValueError(f"Unsupported {what} '{given}'. Use one of {list(known)}.")
+def _check(setting: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"Unsupported {setting} '{value}'. Use one of {list(choices)}.")

@@ -23,9 +23,9 @@ __all__ = [
     "SCORE",
     "InitializeClustersHook",
     "LossRelativeChangeHook",
-    "counted",
     "kmeans_fn",
     "points_of",
+    "with_step_count",
 ]
 
 _v1 = tf.compat.v1
@@ -61,7 +61,7 @@ def kmeans_fn(
         distances[0].set_shape([points.shape[0], clustering["num_clusters"]])
         indices[0].set_shape([points.shape[0]])
     _v1.summary.scalar("loss/raw", loss)
-    train_op = counted(train_op, loss)
+    train_op = with_step_count(train_op, loss)
     hooks: list[Any] = [InitializeClustersHook(init_op, is_initialized, config.is_chief)]
     if relative_tolerance is not None:
         hooks.append(LossRelativeChangeHook(loss, relative_tolerance))
@@ -94,7 +94,7 @@ def points_of(features: Any, feature_columns: Any) -> tf.Tensor:
     return tf.concat([features[key] for key in sorted(features)], axis=1)
 
 
-def counted(train_op: Any, loss: tf.Tensor) -> tf.Tensor:
+def with_step_count(train_op: Any, loss: tf.Tensor) -> tf.Tensor:
     """Returns the train_op of a spec: it trains, increments the global step and gives the loss.
 
     Args:

@@ -51,9 +51,9 @@ def linear_fn_v1(
             head.logits_dimension, linear.columns, linear.sparse_combiner
         )
         logits = logit_fn(features=features)
-        made = optimizer_v1(optimizer or "Ftrl", _rate(linear.columns, optimizer))
+        v1_optimizer = optimizer_v1(optimizer or "Ftrl", _rate(linear.columns, optimizer))
         return head.create_estimator_spec(
-            features=features, mode=mode, labels=labels, optimizer=made, logits=logits
+            features=features, mode=mode, labels=labels, optimizer=v1_optimizer, logits=logits
         )
 
 
@@ -77,8 +77,8 @@ def linear_fn_v2(
     )
     summarize_weights(model.bias, model.all_weights, head.logits_dimension)
     if mode == ModeKeys.TRAIN:
-        made = optimizer_v2(optimizer or "Ftrl", _rate(linear.columns, optimizer))
-        optimizer = counting_by_global_step(made)
+        keras_optimizer = optimizer_v2(optimizer or "Ftrl", _rate(linear.columns, optimizer))
+        optimizer = counting_by_global_step(keras_optimizer)
     return head.create_estimator_spec(
         features=features,
         mode=mode,

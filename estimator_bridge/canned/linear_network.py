@@ -68,10 +68,10 @@ def linear_model(
     with _v1.variable_scope(name, auxiliary_name_scope=False):
         for column in ordered:
             with _v1.variable_scope(scope_of(column), auxiliary_name_scope=False):
-                known = len(state.variables)
+                start = len(state.variables)
                 column.create_state(state)
                 weights[column.name] = _zeros(state, column, [_width(column), units])
-                by_column[column.name] = state.variables[known:]
+                by_column[column.name] = state.variables[start:]
         bias = _v1.get_variable(
             "bias_weights", [units], tf.float32, tf.zeros_initializer(), use_resource=True
         )
@@ -114,7 +114,7 @@ def linear_logit_fn_builder(
             features, columns, units, sparse_combiner, cols_to_vars=variables
         )
         bias = variables.pop("bias")
-        weights = expanded([v for found in variables.values() for v in _listed(found)])
+        weights = expanded([v for entry in variables.values() for v in _listed(entry)])
         summarize_weights(_listed(bias)[0], weights, units)
         return logits
 
@@ -137,13 +137,13 @@ def _weighted_sum(column: Any, cache: Any, state: Any, weight: Any, combiner: st
         tensor = column.get_dense_tensor(cache, state)
         rows = tf.reshape(tensor, [tf.shape(tensor)[0], _width(column)])
         return tf.matmul(rows, weight, name="weighted_sum")
-    found = column.get_sparse_tensors(cache, state)
+    entries = column.get_sparse_tensors(cache, state)
     # The combined weights of an example's IDs. TF1's lookup handles variables that are partitioned
     # by consecutive rows.
     return _v1.nn.safe_embedding_lookup_sparse(
         weight,
-        _in_rows(found.id_tensor),
-        None if found.weight_tensor is None else _in_rows(found.weight_tensor),
+        _in_rows(entries.id_tensor),
+        None if entries.weight_tensor is None else _in_rows(entries.weight_tensor),
         combiner=combiner,
         name="weighted_sum",
     )
@@ -155,11 +155,11 @@ def _in_rows(ids: tf.SparseTensor) -> tf.SparseTensor:
 
 def _check_batch_sizes(sums: Sequence[tf.Tensor], columns: Sequence[Any]) -> None:
     sizes = {c.name: tf.compat.dimension_value(s.shape[0]) for c, s in zip(columns, sums)}
-    known = {name: size for name, size in sizes.items() if size is not None}
-    if len(set(known.values())) > 1:
+    static_sizes = {name: size for name, size in sizes.items() if size is not None}
+    if len(set(static_sizes.values())) > 1:
         raise ValueError(
             "Batch size (first dimension) of each feature must be same. The columns have: "
-            f"{known}. input_fn must return tensors of one length."
+            f"{static_sizes}. input_fn must return tensors of one length."
         )
 
 

@@ -22,7 +22,7 @@ def check_one_replica(model: str, reason: str) -> None:
     cores, replicas = number_of_parts(), tf.distribute.get_strategy().num_replicas_in_sync
     if max(cores, replicas) == 1:
         return
-    found = (
+    setup = (
         f"the {cores} cores of this TPUEstimator: train with use_tpu=False, or on one core "
         "(master='emulated:1')"
         if cores > 1
@@ -30,5 +30,5 @@ def check_one_replica(model: str, reason: str) -> None:
     )
     raise ValueError(
         f"{model} trains on one replica only: {reason}, so the replicas' weights would drift "
-        f"apart. Got {found}. Evaluation and prediction may use several."
+        f"apart. Got {setup}. Evaluation and prediction may use several."
     )

@@ -33,40 +33,40 @@ _V1 = {
 _V2 = {"Adagrad": "Adagrad", "Adam": "Adam", "Ftrl": "Ftrl", "RMSProp": "RMSprop", "SGD": "SGD"}
 
 
-def default_linear_rate(columns: Sequence[Any], most: float) -> float:
+def default_linear_rate(columns: Sequence[Any], max_rate: float) -> float:
     """The default learning rate of a linear model, which falls with the number of columns."""
-    return min(most, 1.0 / math.sqrt(len(columns)))
+    return min(max_rate, 1.0 / math.sqrt(len(columns)))
 
 
-def optimizer_v1(given: Any, learning_rate: float) -> tf.compat.v1.train.Optimizer:
+def optimizer_v1(optimizer: Any, learning_rate: float) -> tf.compat.v1.train.Optimizer:
     """Returns the optimizer for a class of ``tf.compat.v1.estimator``.
 
     Args:
-      given: a name, an optimizer, or a function without arguments that returns one, called in the
-        model's graph.
+      optimizer: a name, an optimizer, or a function without arguments that returns one, called in
+        the model's graph.
       learning_rate: the rate of an optimizer given by name.
 
     Raises:
       ValueError: the name is unknown, or it is not a v1 optimizer.
     """
-    if isinstance(given, str):
-        return _by_name(given, _V1)(learning_rate=learning_rate)
-    made = given() if callable(given) else given
-    if not isinstance(made, _train.Optimizer):
+    if isinstance(optimizer, str):
+        return _by_name(optimizer, _V1)(learning_rate=learning_rate)
+    instance = optimizer() if callable(optimizer) else optimizer
+    if not isinstance(instance, _train.Optimizer):
         raise ValueError(
-            f"The given object is not an Optimizer instance. Given: {made!r}. Estimators of "
+            f"The given object is not an Optimizer instance. Given: {instance!r}. Estimators of "
             "tf.compat.v1.estimator use a tf.compat.v1.train.Optimizer, a function that returns "
             f"one, or one of {sorted(_V1)}; those of tf.estimator use Keras optimizers."
         )
-    return made
+    return instance
 
 
-def optimizer_v2(given: Any, learning_rate: float | None = None) -> Any:
+def optimizer_v2(optimizer: Any, learning_rate: float | None = None) -> Any:
     """Returns the optimizer for a class of ``tf.estimator``.
 
     Args:
-      given: a name, a tf_keras optimizer, or a function without arguments that returns one, called
-        in the model's graph.
+      optimizer: a name, a tf_keras optimizer, or a function without arguments that returns one,
+        called in the model's graph.
       learning_rate: the rate of an optimizer given by name; by default the optimizer's own.
 
     Raises:
@@ -74,19 +74,21 @@ def optimizer_v2(given: Any, learning_rate: float | None = None) -> Any:
     """
     import tf_keras
 
-    if isinstance(given, str):
-        kind = getattr(tf_keras.optimizers.legacy, _by_name(given, _V2))
-        made = kind(learning_rate=learning_rate) if learning_rate else kind()
+    if isinstance(optimizer, str):
+        kind = getattr(tf_keras.optimizers.legacy, _by_name(optimizer, _V2))
+        instance = kind(learning_rate=learning_rate) if learning_rate else kind()
     else:
-        made = given() if callable(given) else given
-    if not isinstance(made, (tf_keras.optimizers.legacy.Optimizer, tf_keras.optimizers.Optimizer)):
+        instance = optimizer() if callable(optimizer) else optimizer
+    if not isinstance(
+        instance, (tf_keras.optimizers.legacy.Optimizer, tf_keras.optimizers.Optimizer)
+    ):
         raise ValueError(
-            f"The given object is not a tf.keras.optimizers.Optimizer instance. Given: {made!r}. "
-            "Estimators of tf.estimator use an optimizer of tf_keras.optimizers, legacy or new, a "
-            f"function that returns one, or one of {sorted(_V2)}; those of tf.compat.v1.estimator "
-            "use v1 optimizers."
+            "The given object is not a tf.keras.optimizers.Optimizer instance. Given: "
+            f"{instance!r}. Estimators of tf.estimator use an optimizer of tf_keras.optimizers, "
+            f"legacy or new, a function that returns one, or one of {sorted(_V2)}; those of "
+            "tf.compat.v1.estimator use v1 optimizers."
         )
-    return made
+    return instance
 
 
 def counting_by_global_step(optimizer: Any) -> Any:
@@ -141,9 +143,9 @@ def check_not_synchronizing(optimizer: Any) -> None:
         )
 
 
-def _by_name(name: str, known: Mapping[str, Any]) -> Any:
-    if name not in known:
+def _by_name(name: str, optimizers: Mapping[str, Any]) -> Any:
+    if name not in optimizers:
         raise ValueError(
-            f"Unsupported optimizer name: {name}. Supported names are: {tuple(sorted(known))}"
+            f"Unsupported optimizer name: {name}. Supported names are: {tuple(sorted(optimizers))}"
         )
-    return known[name]
+    return optimizers[name]

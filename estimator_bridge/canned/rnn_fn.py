@@ -40,14 +40,14 @@ def rnn_fn(
         return_sequences=return_sequences,
         name="rnn_model",
     )
-    made = None
+    keras_optimizer = None
     if mode == ModeKeys.TRAIN:
         if isinstance(optimizer, str):
-            made = optimizer_v2(optimizer, _RATE)
-            made.clipnorm = _CLIP_NORM
+            keras_optimizer = optimizer_v2(optimizer, _RATE)
+            keras_optimizer.clipnorm = _CLIP_NORM
         else:
-            made = optimizer_v2(optimizer)
-        made = counting_by_global_step(made)
+            keras_optimizer = optimizer_v2(optimizer)
+        keras_optimizer = counting_by_global_step(keras_optimizer)
     logits = model(features, training=mode == ModeKeys.TRAIN)
     if return_sequences and head.input_sequence_mask_key not in features:
         features = {**features, head.input_sequence_mask_key: keras_mask(logits)}
@@ -55,7 +55,7 @@ def rnn_fn(
         features=features,
         mode=mode,
         labels=labels,
-        optimizer=made,
+        optimizer=keras_optimizer,
         logits=logits,
         update_ops=model.updates,
         trainable_variables=model.trainable_variables,

@@ -62,8 +62,8 @@ def examples_of(
     for column in sorted(columns, key=lambda column: column.name):
         parts = expanded([model.state.get_variable(column, "weights")])
         if is_categorical(column):
-            found = column.get_sparse_tensors(cache, model.state)
-            rows, ids, values = unique_ids(found.id_tensor, found.weight_tensor)
+            entries = column.get_sparse_tensors(cache, model.state)
+            rows, ids, values = unique_ids(entries.id_tensor, entries.weight_tensor)
             sparse.append(SparseFeatures(rows, ids, values, parts))
             continue
         if column.variable_shape.ndims != 1:
@@ -89,14 +89,14 @@ def unique_ids(
     Returns:
       The examples' numbers, int64; the IDs, int64; the values, float32.
     """
-    is_known = ids.values >= 0  # a vocabulary maps unknown words to -1
-    rows = tf.boolean_mask(ids.indices[:, 0], is_known)
-    known = tf.boolean_mask(tf.cast(ids.values, tf.int64), is_known)
+    is_valid = ids.values >= 0  # a vocabulary maps unknown words to -1
+    rows = tf.boolean_mask(ids.indices[:, 0], is_valid)
+    valid_ids = tf.boolean_mask(tf.cast(ids.values, tf.int64), is_valid)
     count = tf.shape(ids.values)[:1]
     values = tf.ones(count) if weights is None else tf.cast(weights.values, tf.float32)
-    width = tf.reduce_max(known) + 1
-    pairs, places = tf.unique(rows * width + known)
+    width = tf.reduce_max(valid_ids) + 1
+    pairs, places = tf.unique(rows * width + valid_ids)
     sums = tf.math.unsorted_segment_sum(
-        tf.boolean_mask(values, is_known), places, tf.shape(pairs)[0]
+        tf.boolean_mask(values, is_valid), places, tf.shape(pairs)[0]
     )
     return pairs // width, pairs % width, sums

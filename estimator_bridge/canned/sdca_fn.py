@@ -63,7 +63,7 @@ def sdca_train_op(
     weights = example_weights(features, head._weight_column, model.logits, False)
     weights = tf.ones_like(targets) if weights is None else tf.reshape(weights, [-1])
     examples = examples_of(features, columns, model, tf.shape(targets)[0])
-    kept = [[_unshrunk(part) for part in column.parts] for column in _columns(examples)]
+    unshrunk_parts = [[_unshrunk(part) for part in column.parts] for column in _columns(examples)]
     states = ExampleStates(optimizer.num_table_shards)
     _summarize(optimizer, examples, states)
     with tf.name_scope("sdca"):
@@ -79,21 +79,21 @@ def sdca_train_op(
             ),
             [(column.rows, column.ids, column.values) for column in examples.sparse],
             [column.values for column in examples.dense],
-            (kept[:count], kept[count:]),
+            (unshrunk_parts[:count], unshrunk_parts[count:]),
             (targets, weights, states.lookup(ids)),
         )
         with tf.control_dependencies([new_states]):
             updates = [states.insert(ids, new_states)]
-            for change, parts in zip(changes, kept):
+            for change, parts in zip(changes, unshrunk_parts):
                 updates += change(parts)
         with tf.control_dependencies(updates):
             copied = [
                 part.assign(shrunk(source.read_value(), optimizer.l1, optimizer.l2))
-                for column, sources in zip(_columns(examples), kept)
+                for column, sources in zip(_columns(examples), unshrunk_parts)
                 for part, source in zip(column.parts, sources)
             ]
-            counted = _v1.assign_add(_v1.train.get_global_step(), 1)
-    return tf.group(counted, *copied)
+            increment = _v1.assign_add(_v1.train.get_global_step(), 1)
+    return tf.group(increment, *copied)
 
 
 def _loss_type(head: Any) -> str:

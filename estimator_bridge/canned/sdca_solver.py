@@ -13,7 +13,7 @@ Update = Callable[[list[Any]], list[Any]]
 
 
 class SolverOptions(NamedTuple):
-    """How the dual problem is solved.
+    """Settings of the solver of the dual problem.
 
     Attributes:
       loss_type: the solver's name of the loss.
@@ -52,7 +52,7 @@ def solve(
       solver's change to its variables and returns the operations.
     """
     of_ids, of_numbers = weights
-    used = [tf.unique(ids)[0] for _, ids, _ in sparse]
+    batch_ids = [tf.unique(ids)[0] for _, ids, _ in sparse]
     labels, importance, states = examples
     new_states, sparse_changes, dense_changes = tf.raw_ops.SdcaOptimizerV2(
         sparse_example_indices=[rows for rows, _, _ in sparse],
@@ -61,8 +61,8 @@ def solve(
         dense_features=list(dense),
         example_weights=importance,
         example_labels=labels,
-        sparse_indices=used,
-        sparse_weights=[tf.gather(_whole(parts), ids) for parts, ids in zip(of_ids, used)],
+        sparse_indices=batch_ids,
+        sparse_weights=[tf.gather(_whole(parts), ids) for parts, ids in zip(of_ids, batch_ids)],
         dense_weights=[_whole(parts) for parts in of_numbers],
         example_state_data=states,
         loss_type=options.loss_type,
@@ -72,7 +72,7 @@ def solve(
         num_inner_iterations=1,
         adaptive=options.adaptive,
     )
-    updates = [_by_id(ids, change) for ids, change in zip(used, sparse_changes)]
+    updates = [_by_id(ids, change) for ids, change in zip(batch_ids, sparse_changes)]
     return new_states, updates + [_of_all(change) for change in dense_changes]
 
 
@@ -90,9 +90,9 @@ def _by_id(ids: tf.Tensor, change: tf.Tensor) -> Update:
         updates, first = [], 0
         for part in parts:
             rows = part.shape.as_list()[0]
-            is_here = (ids >= first) & (ids < first + rows)
-            here = tf.boolean_mask(ids, is_here) - first
-            slices = tf.IndexedSlices(tf.boolean_mask(change, is_here), here)
+            is_in_part = (ids >= first) & (ids < first + rows)
+            local_ids = tf.boolean_mask(ids, is_in_part) - first
+            slices = tf.IndexedSlices(tf.boolean_mask(change, is_in_part), local_ids)
             updates.append(part.scatter_add(slices))
             first += rows
         return updates

@@ -36,8 +36,8 @@ class ExampleStates:
         """Returns the states [batch, 4] of fingerprints [batch, 2]; zeros for new ones."""
         parts = zip(self._tables, self._dealt(keys, keys))
         places = self._dealt(keys, tf.range(tf.shape(keys)[0]))
-        found = [table.lookup(part) for table, part in parts]
-        states = tf.dynamic_stitch(places, found)
+        part_states = [table.lookup(part) for table, part in parts]
+        states = tf.dynamic_stitch(places, part_states)
         states.set_shape([keys.shape[0], _FIELDS])
         return states
 

@@ -26,11 +26,11 @@ def summarize_weights(bias: Any, weights: Sequence[Any], units: int) -> None:
       weights: variables, whole or in parts.
       units: the number of outputs.
     """
-    whole = tf.convert_to_tensor(bias)
+    values = tf.convert_to_tensor(bias)
     if units > 1:
-        _summary.histogram("bias", whole)
+        _summary.histogram("bias", values)
     else:
-        _summary.scalar("bias", whole[0])
+        _summary.scalar("bias", values[0])
     _summary.scalar("fraction_of_zero_weights", fraction_of_zeros(weights))
 
 

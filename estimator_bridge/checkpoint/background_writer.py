@@ -41,12 +41,12 @@ class Write:
 
     def wait(self) -> None:
         """Waits until the write has ended, and logs a warning while it takes long."""
-        started, secs = time.monotonic(), _FIRST_LINE_SECS
+        start, secs = time.monotonic(), _FIRST_LINE_SECS
         while not self._done.wait(secs):
             logging.warning(
                 "Training waits for the checkpoint %s, which is still being written after %.0f s.",
                 self.path,
-                time.monotonic() - started,
+                time.monotonic() - start,
             )
             secs = _NEXT_LINE_SECS
 

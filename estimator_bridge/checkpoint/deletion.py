@@ -30,20 +30,20 @@ __all__ = ["finish_deletion", "note_deletion", "remove_deletion_note"]
 _NOTE = ".estimator_bridge.deleting"
 
 
-def note_deletion(folder: str, saver: tf.compat.v1.train.Saver, saved: str) -> None:
+def note_deletion(folder: str, saver: tf.compat.v1.train.Saver, new_prefix: str) -> None:
     """Notes the checkpoint, if any, that a saver will delete after its next save.
 
     Args:
       folder: the folder of the checkpoints.
       saver: the saver that is about to save.
-      saved: the new checkpoint's prefix.
+      new_prefix: the new checkpoint's prefix.
     """
-    old = next_to_delete(saver, saved)
-    if old is None or os.path.dirname(old) != os.path.dirname(saved):
+    old = next_to_delete(saver, new_prefix)
+    if old is None or os.path.dirname(old) != os.path.dirname(new_prefix):
         return
     files = {os.path.basename(file): identity_of(file) for file in _files_of(old)}
-    there = {name: identity for name, identity in files.items() if identity}
-    write_note(_path(folder), {"checkpoint": os.path.basename(old), "files": there})
+    identities = {name: identity for name, identity in files.items() if identity}
+    write_note(_path(folder), {"checkpoint": os.path.basename(old), "files": identities})
 
 
 def remove_deletion_note(folder: str) -> None:
@@ -61,8 +61,8 @@ def finish_deletion(folder: str) -> None:
     if note is None:
         return
     checkpoint, files = note
-    named = {os.path.basename(path) for path in checkpoints_in(folder)}
-    if named and checkpoint not in named:  # one that is still listed stays
+    listed_names = {os.path.basename(path) for path in checkpoints_in(folder)}
+    if listed_names and checkpoint not in listed_names:  # one that is still listed stays
         for name, identity in files.items():
             remove_file(os.path.join(folder, name), identity)
     remove_note(_path(folder))

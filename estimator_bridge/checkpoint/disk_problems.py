@@ -31,13 +31,13 @@ class DiskProblem:
     Attributes:
       number: the errno.
       error: the type of this library's error.
-      what: a sentence without its full stop.
+      statement: a sentence without its full stop.
       advice: how to fix it.
     """
 
     number: int
     error: type[DiskProblemError]
-    what: str
+    statement: str
     advice: str
 
     def reason_in(self, error: BaseException) -> str | None:

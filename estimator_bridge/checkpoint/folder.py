@@ -50,9 +50,9 @@ def latest_checkpoint(model_dir: str, passing_over: Collection[str] = ()) -> str
         return None
     state_file = os.path.join(model_dir, "checkpoint")
     has_state = tf.io.gfile.exists(state_file)
-    named = checkpoints_in(model_dir)[::-1] if has_state else []
+    listed_prefixes = checkpoints_in(model_dir)[::-1] if has_state else []
     unnamed = [path for path in _numbered(model_dir) if not was_cut_short(path)]
-    candidates = list(dict.fromkeys([*named, *unnamed]))
+    candidates = list(dict.fromkeys([*listed_prefixes, *unnamed]))
     if not has_state and not candidates:
         return None
     problems: list[str] = []
@@ -63,14 +63,14 @@ def latest_checkpoint(model_dir: str, passing_over: Collection[str] = ()) -> str
                 continue
             problem = _problem(place)
             if problem is None:
-                if not passing_over and path not in named[:1]:
-                    why = problems[0] if named else _what_of_state(state_file, has_state)
+                if not passing_over and path not in listed_prefixes[:1]:
+                    why = problems[0] if listed_prefixes else _what_of_state(state_file, has_state)
                     logging.warning("%s; taking %s", why, place)
                 return place
             problems.append(problem)
     if passing_over:
         return None
-    problem = _no_whole_one(state_file, has_state, named, problems)
+    problem = _no_whole_one(state_file, has_state, listed_prefixes, problems)
     advice = (
         "Restore the files from a backup. To train from the start, use another model_dir, or move "
         "these files away."
@@ -97,12 +97,12 @@ def _what_of_state(state_file: str, has_state: bool) -> str:
 
 
 def _no_whole_one(
-    state_file: str, has_state: bool, named: Sequence[str], problems: Sequence[str]
+    state_file: str, has_state: bool, listed_prefixes: Sequence[str], problems: Sequence[str]
 ) -> str:
-    if named:
+    if listed_prefixes:
         return (
-            f"{state_file} names checkpoints that are not there, or not whole: {', '.join(named)} "
-            f"({problems[0]})"
+            f"{state_file} names checkpoints that are not there, or not whole: "
+            f"{', '.join(listed_prefixes)} ({problems[0]})"
         )
     if has_state:
         return (
@@ -146,9 +146,9 @@ def checkpoints_in(model_dir: str) -> list[str]:
 def _numbered(model_dir: str) -> list[str]:
     """Lists the checkpoints in the folder, highest step first."""
     names = set(tf.io.gfile.listdir(model_dir))
-    found = filter(None, map(_NUMBERED.fullmatch, names))
+    matches = filter(None, map(_NUMBERED.fullmatch, names))
     ordered = sorted(
-        ((int(match[2] or match[4]), match[1] or match[3]) for match in found), reverse=True
+        ((int(match[2] or match[4]), match[1] or match[3]) for match in matches), reverse=True
     )
     return [os.path.join(model_dir, f"{start}-{step}") for step, start in ordered]
 
@@ -208,7 +208,7 @@ def check_writable(model_dir: str) -> None:
         if diagnosis:
             problem, reason = diagnosis
             raise problem.error(
-                f"model_dir {model_dir!r} cannot be written to: {reason}. {problem.what}. "
+                f"model_dir {model_dir!r} cannot be written to: {reason}. {problem.statement}. "
                 f"{problem.advice}, or use another model_dir.",
                 problem.number,
             ) from error

@@ -42,12 +42,12 @@ class FolderPlace:
         try:
             if os.path.samestat(os.stat(self.path), os.fstat(self.descriptor)):
                 return None
-            now = "another folder is in its place"
+            state = "another folder is in its place"
         except _GONE:
-            now = "nothing is in its place"
+            state = "nothing is in its place"
         except OSError:
             return None
-        return f"{self._past()}, and {now} now"
+        return f"{self._past()}, and {state} now"
 
     def loss_of_name(self) -> str | None:
         """Returns why the program's name for the folder leads elsewhere; None if it does not."""

@@ -27,7 +27,7 @@ def explained_full_disk(model_dir: str) -> Iterator[None]:
       DiskError: it is read-only, or fails.
     """
 
-    def removed_and_told() -> str:
+    def clean_up() -> str:
         with contextlib.suppress(tf.errors.OpError, OSError):
             remove_leftovers(model_dir)
         return _what_stands(model_dir)
@@ -36,18 +36,18 @@ def explained_full_disk(model_dir: str) -> Iterator[None]:
         "or use a model_dir on another disk; RunConfig(keep_checkpoint_max=...) sets how many "
         "checkpoints are kept."
     )
-    with _explained(removed_and_told, advice, model_dir):
+    with _explained(clean_up, advice, model_dir):
         yield
 
 
 @contextlib.contextmanager
 def explained_full_disk_of(
-    what: str, folder: str = "", only_writes: bool = False
+    output: str, folder: str = "", only_writes: bool = False
 ) -> Iterator[None]:
     """Turns full-disk errors into one that says what was not written; others pass unchanged.
 
     Args:
-      what: the output being written, which cleans up after itself: "An export to /folder".
+      output: the output being written, which cleans up after itself: "An export to /folder".
       folder: where it is written. Errors of a failing disk that do not name it pass unchanged.
       only_writes: whether nothing is read within; then such errors need no name.
 
@@ -55,7 +55,7 @@ def explained_full_disk_of(
       DiskFullError: the disk is full, or a file must not become larger.
       DiskError: it is read-only, or fails.
     """
-    outcome = f"{what} was not written; existing files are unchanged."
+    outcome = f"{output} was not written; existing files are unchanged."
     with _explained(lambda: outcome, "or use a folder on another disk.", folder, only_writes):
         yield
 
@@ -73,7 +73,7 @@ def _explained(
             raise
         problem, reason = diagnosis
         raise problem.error(
-            f"{problem.what}: {reason}. {outcome()} {problem.advice}, {advice}", problem.number
+            f"{problem.statement}: {reason}. {outcome()} {problem.advice}, {advice}", problem.number
         ) from error
 
 

@@ -96,12 +96,15 @@ def check_intact(path: str) -> tf.train.CheckpointReader:
         for name, dtype in reader.get_variable_to_dtype_map().items()
         if dtype.size and dtype not in (tf.string, tf.variant)
     }
-    wanted, got = sum(sizes.values()), sum(tf.io.gfile.stat(file).length for file in files)
-    if got < wanted:
+    needed_bytes, actual_bytes = (
+        sum(sizes.values()),
+        sum(tf.io.gfile.stat(file).length for file in files),
+    )
+    if actual_bytes < needed_bytes:
         raise damage_error(
             path,
-            f"its data file{'s have' if len(files) > 1 else ' has'} {got} bytes, but the values "
-            f"that its index lists need {wanted} ({', '.join(files)})",
+            f"its data file{'s have' if len(files) > 1 else ' has'} {actual_bytes} bytes, but the "
+            f"values that its index lists need {needed_bytes} ({', '.join(files)})",
         )
     return reader
 
@@ -136,8 +139,8 @@ def missing_files(path: str) -> list[str]:
     if len(counts) != 1:  # none, or a mix of two checkpoints with one name
         return [path + ".data-00000-of-?????"]
     (count,) = counts
-    wanted = [f"{path}.data-{i:05d}-of-{count:05d}" for i in range(count)]
-    return [shard for shard in wanted if shard not in shards]
+    shard_names = [f"{path}.data-{i:05d}-of-{count:05d}" for i in range(count)]
+    return [shard for shard in shard_names if shard not in shards]
 
 
 def data_files(path: str) -> list[str]:
@@ -240,15 +243,15 @@ def _no_permission(path: str, error: tf.errors.OpError) -> ForbiddenCheckpointEr
     )
 
 
-def shorten_list(names: Iterable[str], most: int = 5) -> str:
+def shorten_list(names: Iterable[str], limit: int = 5) -> str:
     """Joins some names for an error: "a, b and 3 more"."""
     names = list(names)
-    shown = ", ".join(itertools.islice(names, most))
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "nothing"
+    text = ", ".join(itertools.islice(names, limit))
+    return f"{text} and {len(names) - limit} more" if len(names) > limit else text or "nothing"
 
 
 def _reason(error: Exception, path: str) -> str:
     """Returns the line of an error that states the reason; others name the graph's nodes."""
     lines = str(getattr(error, "message", None) or error).strip().splitlines()
-    told = [line for line in lines if path in line or "Read less bytes" in line]
-    return (told or lines)[0].strip()
+    reasons = [line for line in lines if path in line or "Read less bytes" in line]
+    return (reasons or lines)[0].strip()

@@ -82,7 +82,7 @@ class Positions:
         path = self.path(step)
         try:
             with eager_mode():
-                taken = _taken(iterator)
+                state = _saveable_state(iterator)
         except (tf.errors.FailedPreconditionError, tf.errors.UnimplementedError) as error:
             raise InputPositionError(
                 f"The position of the input cannot be saved: {_reason(error)}. "
@@ -90,12 +90,12 @@ class Positions:
             ) from error
 
         def write() -> None:
-            check_model_dir(path)  # TensorFlow would make the folder anew
+            check_model_dir(path)  # TensorFlow would recreate the folder
             if tf.io.gfile.exists(path + ".index") and not self._can_show(step):
                 for file in [path + ".index", *data_files(path)]:
                     set_aside(file, "is no position of an input, and one of its name was saved")
             with eager_mode(), staged(self._folder, os.path.basename(path)) as place:
-                tf.train.Checkpoint(iterator=taken).write(place)
+                tf.train.Checkpoint(iterator=state).write(place)
                 publish(place, path)
             self._saved.add(step)
 
@@ -206,8 +206,8 @@ class Positions:
                 content = file.read().decode("utf-8", "replace")
         except (OSError, tf.errors.OpError):
             return []
-        named = re.findall(rf'paths: "{re.escape(self._name)}\.ckpt-(\d+)"', content)
-        return list(map(int, named))
+        steps = re.findall(rf'paths: "{re.escape(self._name)}\.ckpt-(\d+)"', content)
+        return list(map(int, steps))
 
     def _is_list(self) -> bool:
         """Returns whether the list file is a list, or is missing or empty; a link is none."""
@@ -225,8 +225,8 @@ class Positions:
     def steps(self) -> list[int]:
         """Returns the steps that have a position, in order."""
         pattern = re.compile(re.escape(self._name) + r"\.ckpt-(\d+)\.index")
-        found = map(pattern.fullmatch, tf.io.gfile.listdir(self._folder))
-        return sorted(int(match[1]) for match in found if match)
+        matches = map(pattern.fullmatch, tf.io.gfile.listdir(self._folder))
+        return sorted(int(match[1]) for match in matches if match)
 
     def tidy(self, step: int) -> None:
         """Deletes listed positions whose model checkpoint is gone, and lists the others.
@@ -253,7 +253,7 @@ class Positions:
             self._remove(step)
 
     def _remove(self, step: int) -> None:
-        """Removes a position, unless it is a file of others that has such a name."""
+        """Removes a position, unless another program wrote the file of that name."""
         path = self.path(step)
         for file in [path + ".index", *data_files(path)] if self._can_show(step) else []:
             remove_file(file)
@@ -281,7 +281,7 @@ class _TakenIterator(tf.__internal__.tracking.AutoTrackable):
         return {"ITERATOR_STATE": self._state()}
 
 
-def _taken(iterator: Any) -> Any:
+def _saveable_state(iterator: Any) -> Any:
     if isinstance(iterator, DividedIterators):
         return iterator.with_iterators(map(_TakenIterator, iterator.iterators))
     return _TakenIterator(iterator)

@@ -78,7 +78,7 @@ class _Training:
 
     @property
     def is_own(self) -> bool:
-        """Whether this thread trains."""
+        """True if this thread trains."""
         return self._thread == threading.get_ident() and self.holder.process == os.getpid()
 
     def has(self, path: str) -> bool:
@@ -109,7 +109,7 @@ class _Training:
 
     @property
     def has_lost(self) -> bool:
-        """Whether the loss of the folder has been noticed."""
+        """True if the loss of the folder has been noticed."""
         return self._loss is not None
 
     def check(self) -> None:
@@ -194,7 +194,7 @@ def check_own_training() -> None:
 
 
 def check_model_dir(path: str) -> None:
-    """Checks, before a path is written, that it does not make a lost model_dir anew.
+    """Checks, before a path is written, that it does not recreate a lost model_dir.
 
     Args:
       path: a file or a folder. It matters only if this process trains in the folder that holds
@@ -205,8 +205,8 @@ def check_model_dir(path: str) -> None:
     """
     trainings = [training for training in _held_here.copy().values() if training.has(path)]
     # A second training of this process may have begun under the name that the first has lost.
-    own = [training for training in trainings if training.is_own]
-    for training in own[-1:] or trainings:
+    own_trainings = [training for training in trainings if training.is_own]
+    for training in own_trainings[-1:] or trainings:
         training.look()
         training.check()
         training.check_name()
@@ -258,7 +258,7 @@ def _wait_for_other_machine(
 
 @contextlib.contextmanager
 def _signs_of_life(training: _Training, file: LockFile) -> Iterator[None]:
-    """Where heartbeats are needed, writes them from a thread, which also looks at the folder."""
+    """Writes heartbeats where they are needed, in a thread that also checks the folder."""
     if not file.needs_signs_of_life:
         yield
         return

@@ -125,12 +125,12 @@ class LocalLockFile(LockFile):
         except OSError:
             return False
         try:
-            there = parsed_holder(os.read(descriptor, _MOST_BYTES))
+            stored_holder = parsed_holder(os.read(descriptor, _MOST_BYTES))
         except OSError:
             return False
         finally:
             os.close(descriptor)  # this may release the lock, which is then taken again
-        return there is not None and there.id == holder.id
+        return stored_holder is not None and stored_holder.id == holder.id
 
     def _locks_again(self) -> bool:
         """Takes the lock again, in case the program itself has copied the folder: see the class."""
@@ -170,19 +170,23 @@ class StoredLockFile(LockFile):
     def loss(self, holder: Holder) -> str | None:
         """See ``LockFile``."""
         try:
-            there = parsed_holder(self._read())
+            stored_holder = parsed_holder(self._read())
         except tf.errors.NotFoundError:
             return f"was removed or renamed, or its lock, {LOCK_FILE}, was removed"
         except tf.errors.OpError:
             return None
-        if there is not None and there.id != holder.id:
-            return f"has the lock of another training now, {there}"
+        if stored_holder is not None and stored_holder.id != holder.id:
+            return f"has the lock of another training now, {stored_holder}"
         return None
 
     def remove(self, holder: Holder) -> None:
         """Removes the file, unless it is another training's."""
-        there = self.read()
-        if holder.process == os.getpid() and there is not None and there.id == holder.id:
+        stored_holder = self.read()
+        if (
+            holder.process == os.getpid()
+            and stored_holder is not None
+            and stored_holder.id == holder.id
+        ):
             with contextlib.suppress(tf.errors.OpError):
                 remove_file(self._path)
 

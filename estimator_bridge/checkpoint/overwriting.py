@@ -105,14 +105,14 @@ class CheckpointingSession(LiftedSession):
         Raises:
           ModelDirLostError: the folder has been removed, renamed or replaced.
         """
-        check_model_dir(prefix)  # TensorFlow would make the folder anew
-        started = time.monotonic()
+        check_model_dir(prefix)  # TensorFlow would recreate the folder
+        start = time.monotonic()
         try:
             result = self._save(prefix, write)
             check_model_dir(prefix)  # before the saver names the checkpoint in `checkpoint`
             return result
         finally:
-            self.slowest_save_secs = max(self.slowest_save_secs, time.monotonic() - started)
+            self.slowest_save_secs = max(self.slowest_save_secs, time.monotonic() - start)
 
     def _save(self, prefix, write):
         folder, name = os.path.split(prefix)
@@ -156,7 +156,7 @@ def remove_leftovers(folder: str) -> None:
       folder: the model_dir of a training that is about to start, or that an error has ended; this
         process holds its lock.
     """
-    left = remove_abandoned_staging(folder, is_only_training=True)
+    leftovers = remove_abandoned_staging(folder, is_only_training=True)
     names = {name.rstrip("/") for name in tf.io.gfile.listdir(folder)}
     similar = [
         name for name in names if _LIKE_LEFTOVERS.fullmatch(name) or _is_without_index(name, names)
@@ -165,7 +165,7 @@ def remove_leftovers(folder: str) -> None:
         folder,
         "%s has files that a killed process may have left: %s. It cannot be shown that this "
         "library wrote them, so they stay. Delete them if nobody needs them.",
-        [*similar, *(os.path.relpath(path, folder) for path in left)],
+        [*similar, *(os.path.relpath(path, folder) for path in leftovers)],
     )
 
 

@@ -93,21 +93,21 @@ def _finish(folder: str, staged: str, record: str) -> None:
     if not all(is_plain_name(name) and name.startswith(f"{prefix}.") for name in files):
         return
     staging = os.path.dirname(staged)
-    there = {name: os.path.join(folder, name) for name in files}
-    waiting = {
+    target_paths = {name: os.path.join(folder, name) for name in files}
+    staged_files = {
         name: path
         for name in files
         if identity_of(path := os.path.join(staging, f"{token}.{name}")) == files[name]
     }
-    published = {name for name, path in there.items() if identity_of(path) == files[name]}
-    if not waiting:
+    published = {name for name, path in target_paths.items() if identity_of(path) == files[name]}
+    if not staged_files:
         return
     if is_new:
-        for name in published - set(waiting):
-            remove_file(there[name], files[name])
-    elif published | set(waiting) == set(files):
-        for name, path in waiting.items():
-            move_over(path, there[name])
+        for name in published - set(staged_files):
+            remove_file(target_paths[name], files[name])
+    elif published | set(staged_files) == set(files):
+        for name, path in staged_files.items():
+            move_over(path, target_paths[name])
 
 
 def _parsed(note: dict[str, Any]) -> tuple[bool, dict[str, Identity]]:

@@ -68,9 +68,11 @@ def check_checkpoint(path: str, expected: Mapping[str, tuple[Any, Any]]) -> None
         )
 
 
-def _check_names(path: str, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
-    missing = sorted(set(expected) - set(found))
-    if missing and _OBJECTS in found:
+def _check_names(
+    path: str, saved_variables: Mapping[str, Any], expected: Mapping[str, Any]
+) -> None:
+    missing = sorted(set(expected) - set(saved_variables))
+    if missing and _OBJECTS in saved_variables:
         raise MissingVariableError(
             f"Key {missing[0]} not found in checkpoint {path}, which was written by "
             "tf.train.Checkpoint: its names are paths through objects. Restore it with "
@@ -78,7 +80,7 @@ def _check_names(path: str, found: Mapping[str, Any], expected: Mapping[str, Any
             "with WarmStartSettings, which resolves such names."
         )
     if missing:
-        others = sorted(set(found) - set(expected))
+        others = sorted(set(saved_variables) - set(expected))
         raise MissingVariableError(
             f"Key {missing[0]} not found in checkpoint {path}: it belongs to another model, or to "
             f"this one before a change. It lacks {len(missing)} of the model's {len(expected)} "

@@ -67,14 +67,14 @@ class SaverSnapshot(SessionInterface):
         operations = _operations(session.graph, saver)
         self._saves = [op for op in operations if op.type == _SAVE]
         self._merges = [op for op in operations if op.type == _MERGE]
-        taken = [tensor for op in self._saves for tensor in op.inputs[_NAMES:]]
-        refs = list(dict.fromkeys(tensor.name for tensor in taken))
+        tensors = [tensor for op in self._saves for tensor in op.inputs[_NAMES:]]
+        refs = list(dict.fromkeys(tensor.name for tensor in tensors))
         with eager_mode(), tf.device(host_device()):
             values = [tf.identity(value) for value in session.evaluate(refs)]
         self._values = dict(zip(refs, values))
-        named = [tensor for op in self._saves for tensor in op.inputs[:_NAMES]]
-        named += [tensor for op in self._merges for tensor in op.inputs]
-        self._names = list(dict.fromkeys(tensor.name for tensor in named))
+        name_tensors = [tensor for op in self._saves for tensor in op.inputs[:_NAMES]]
+        name_tensors += [tensor for op in self._merges for tensor in op.inputs]
+        self._names = list(dict.fromkeys(tensor.name for tensor in name_tensors))
         self._naming = session.function(self._names, [self._file])
 
     @property
@@ -98,27 +98,27 @@ class SaverSnapshot(SessionInterface):
         return self._session.save(tf.compat.as_str(prefix), self._write)
 
     def _write(self, path: str) -> bytes:
-        named = dict(zip(self._names, self._naming({self._file: path}, 0)))
-        known = {**self._values, **named}
+        name_values = dict(zip(self._names, self._naming({self._file: path}, 0)))
+        values = {**self._values, **name_values}
         with eager_mode(), tf.device(host_device()):
             for operation in self._saves:
-                prefix, names, slices, *tensors = _inputs(operation, known)
+                prefix, names, slices, *tensors = _inputs(operation, values)
                 tf.raw_ops.SaveV2(
                     prefix=prefix, tensor_names=names, shape_and_slices=slices, tensors=tensors
                 )
             for operation in self._merges:
-                parts, whole = _inputs(operation, known)
+                parts, destination = _inputs(operation, values)
                 tf.raw_ops.MergeV2Checkpoints(
                     checkpoint_prefixes=parts,
-                    destination_prefix=whole,
+                    destination_prefix=destination,
                     delete_old_dirs=operation.get_attr("delete_old_dirs"),
                     allow_missing_files=operation.get_attr("allow_missing_files"),
                 )
         return tf.compat.as_bytes(path)
 
 
-def _inputs(operation: tf.Operation, known: dict[str, tf.Tensor]) -> list[tf.Tensor]:
-    return [known[tensor.name] for tensor in operation.inputs]
+def _inputs(operation: tf.Operation, values: dict[str, tf.Tensor]) -> list[tf.Tensor]:
+    return [values[tensor.name] for tensor in operation.inputs]
 
 
 def _operations(graph: tf.Graph, saver: Any) -> Sequence[tf.Operation]:
@@ -126,14 +126,14 @@ def _operations(graph: tf.Graph, saver: Any) -> Sequence[tf.Operation]:
     definition = getattr(saver, "saver_def", None)
     if definition is None or not definition.save_tensor_name:
         return []
-    found: dict[str, tf.Operation] = {}
-    waiting = [graph.as_graph_element(definition.save_tensor_name).op]
-    while waiting:
-        operation = waiting.pop()
-        if operation.name in found:
+    operations: dict[str, tf.Operation] = {}
+    worklist = [graph.as_graph_element(definition.save_tensor_name).op]
+    while worklist:
+        operation = worklist.pop()
+        if operation.name in operations:
             continue
-        found[operation.name] = operation
+        operations[operation.name] = operation
         count = _NAMES if operation.type == _SAVE else len(operation.inputs)
         above = [tensor.op for tensor in operation.inputs[:count]]
-        waiting += [*operation.control_inputs, *above]
-    return [found[name] for name in sorted(found)]
+        worklist += [*operation.control_inputs, *above]
+    return [operations[name] for name in sorted(operations)]

@@ -31,16 +31,16 @@ def restored_variables(graph: tf.Graph, saver_def: Any) -> dict[str, tuple[Any, 
 
 
 def _restore_operations(graph: tf.Graph, name: str) -> Iterator[tf.Operation]:
-    seen, waiting = set(), [graph.as_graph_element(name, allow_tensor=False)]
-    while waiting:
-        operation = waiting.pop()
-        if operation.name in seen:
+    visited_names, worklist = set(), [graph.as_graph_element(name, allow_tensor=False)]
+    while worklist:
+        operation = worklist.pop()
+        if operation.name in visited_names:
             continue
-        seen.add(operation.name)
+        visited_names.add(operation.name)
         if operation.type == "RestoreV2":
             yield operation
         else:
-            waiting += [*operation.control_inputs, *(tensor.op for tensor in operation.inputs)]
+            worklist += [*operation.control_inputs, *(tensor.op for tensor in operation.inputs)]
 
 
 def _strings(tensor: tf.Tensor) -> list[str]:

@@ -1,4 +1,4 @@
-"""Keeps what only reads a folder, such as an evaluation, from making it anew once it is lost.
+"""Keeps readers of a folder, such as an evaluation, from creating it again once it is lost.
 
 A training holds a lock, see `lock`. Evaluations, predictions and exports hold none, and may run in
 a process of their own. TensorFlow's writers create every folder that is missing, so without a check
@@ -28,12 +28,12 @@ class WatchedFolder:
 
     Args:
       folder: the folder; watched from the first check at which it exists.
-      what: what the folder is and the activity that uses it, as "model_dir", "evaluation".
+      description: what the folder is and the activity that uses it, as "model_dir", "evaluation".
       stack: closes the folder at the end.
     """
 
-    def __init__(self, folder: str, what: tuple[str, str], stack: contextlib.ExitStack):
-        self._folder, self._what, self._stack = folder, what, stack
+    def __init__(self, folder: str, description: tuple[str, str], stack: contextlib.ExitStack):
+        self._folder, self._description, self._stack = folder, description, stack
         self._place: FolderPlace | None = None
         self.loss()
 
@@ -60,7 +60,7 @@ class WatchedFolder:
         """
         loss = self.loss()
         if loss:
-            folder, activity = self._what
+            folder, activity = self._description
             raise ModelDirLostError(
                 f"{folder} {self._folder!r} {loss}. This {activity} ends and writes nothing there. "
                 "Let it end before the folder is moved or removed, or start it again."
@@ -68,13 +68,13 @@ class WatchedFolder:
 
 
 @contextlib.contextmanager
-def watched_folder(folder: str, activity: str, what: str = "model_dir") -> Iterator[WatchedFolder]:
+def watched_folder(folder: str, activity: str, role: str = "model_dir") -> Iterator[WatchedFolder]:
     """Watches a folder within the context, for the checks of `check_watched_folders` too.
 
     Args:
       folder: a folder, which may not exist yet. One on an object store cannot be lost.
       activity: what uses it, as "evaluation".
-      what: what the folder is.
+      role: what the folder is.
 
     Yields:
       The watched folder.
@@ -84,7 +84,7 @@ def watched_folder(folder: str, activity: str, what: str = "model_dir") -> Itera
     """
     watched: list[WatchedFolder] = _of_thread.__dict__.setdefault("folders", [])
     with contextlib.ExitStack() as stack:
-        folder_in_use = WatchedFolder(folder, (what, activity), stack)
+        folder_in_use = WatchedFolder(folder, (role, activity), stack)
         watched.append(folder_in_use)
         try:
             yield folder_in_use
@@ -96,7 +96,7 @@ def watched_folder(folder: str, activity: str, what: str = "model_dir") -> Itera
 
 
 def check_watched_folders(path: str) -> None:
-    """Checks, before a path is written, that it makes no lost folder of this thread anew.
+    """Checks, before a path is written, that it does not recreate a lost folder of this thread.
 
     Raises:
       ModelDirLostError: a folder that holds it was removed, renamed or replaced.

@@ -125,11 +125,11 @@ def _compilers_time(module: Module, compiled: Compiled) -> float | None:
     Its figure subtracts one second for each custom call in the entry computation, which it cannot
     estimate.
     """
-    given = compiled.costs.get("optimal_seconds")
-    if given is None:
+    estimate = compiled.costs.get("optimal_seconds")
+    if estimate is None:
         return None
     unknown = sum(one.opcode == "custom-call" for one in module.computations[module.entry])
-    seconds = given + unknown
+    seconds = estimate + unknown
     return seconds if seconds > 0 else None
 
 
@@ -140,12 +140,12 @@ def _all_reduces(
     for instruction, times in executed:
         if instruction.opcode not in _SUMS:
             continue
-        brought = sum(shape.bytes for shape in instruction.shapes)
+        reduced_bytes = sum(shape.bytes for shape in instruction.shapes)
         chips = max(_group_size(instruction, step.replicas) // target.chip.cores, 1)
         count += times
-        total += times * brought
-        sent = 2 * (chips - 1) / chips * brought
-        seconds += times * sent / target.chip.ici_bytes_per_second
+        total += times * reduced_bytes
+        sent_bytes = 2 * (chips - 1) / chips * reduced_bytes
+        seconds += times * sent_bytes / target.chip.ici_bytes_per_second
     return AllReduces(step.sums, count, total, seconds)
 
 
@@ -174,11 +174,11 @@ def _arrays(
 ) -> Iterator[tuple[str, Shape]]:
     """Yields the arrays that instructions create, each with its operation's or argument's name."""
     arguments = [argument.name for argument in step.arguments]
-    named = dict(zip((one.name for one in module.parameters()), arguments))
+    names_by_parameter = dict(zip((one.name for one in module.parameters()), arguments))
     for instruction, _ in executed:
         if instruction.opcode in _NO_ARRAYS or instruction.opcode.endswith("-done"):
             continue
-        op = named.get(instruction.name) or instruction.op_name
+        op = names_by_parameter.get(instruction.name) or instruction.op_name
         if op and op != _XLA_ARGS:
             for shape in instruction.shapes:
                 yield op, shape
@@ -191,13 +191,13 @@ def _largest(
     line_of: LineOf,
 ) -> tuple[Buffer, ...]:
     """The largest arrays in HBM, each shape of an operation once."""
-    found = {
+    sizes = {
         (op, str(shape)): shape.padded_bytes
         for op, shape in _arrays(module, executed, step)
         if shape.space == 0 and shape.dims
     }
-    most = sorted(found.items(), key=lambda item: -item[1])[:_MOST]
-    return tuple(Buffer(op, line_of(op), shape, size) for (op, shape), size in most)
+    largest = sorted(sizes.items(), key=lambda item: -item[1])[:_MOST]
+    return tuple(Buffer(op, line_of(op), shape, size) for (op, shape), size in largest)
 
 
 def _padding(
@@ -207,12 +207,12 @@ def _padding(
     line_of: LineOf,
 ) -> tuple[Padding, ...]:
     """The arrays with the most padding, each shape of an operation once."""
-    found: dict[tuple[str, str], tuple[Shape, int]] = {}
+    paddings: dict[tuple[str, str], tuple[Shape, int]] = {}
     for op, shape in _arrays(module, executed, step):
         waste = shape.padded_bytes - shape.bytes
         if waste > 0:
-            found.setdefault((op, str(shape)), (shape, waste))
-    most = sorted(found.items(), key=lambda item: -item[1][1])[:_MOST]
+            paddings.setdefault((op, str(shape)), (shape, waste))
+    largest = sorted(paddings.items(), key=lambda item: -item[1][1])[:_MOST]
     return tuple(
         Padding(
             op,
@@ -223,7 +223,7 @@ def _padding(
             waste,
             waste / shape.padded_bytes,
         )
-        for (op, _), (shape, waste) in most
+        for (op, _), (shape, waste) in largest
     )
 
 

@@ -111,7 +111,7 @@ class Search:
           most_trials: the maximum number of sizes to try.
         """
         first = max(start - start % self.step, self.step)
-        most = max(_MOST_PER_REPLICA * self.step, first)
+        largest = max(_MOST_PER_REPLICA * self.step, first)
         size: int | None = first
         while size is not None:
             if self.trials == most_trials:
@@ -128,14 +128,14 @@ class Search:
                 self.size = size
             else:
                 self.too_large = size
-            if self.size == most:
+            if self.size == largest:
                 self.why_ended = "larger ones were not tried"
                 return
-            size = self._next(size, most)
+            size = self._next(size, largest)
 
-    def _next(self, last: int, most: int) -> int | None:
+    def _next(self, last: int, largest: int) -> int | None:
         if self.too_large is None:
-            return min(2 * last, most)
+            return min(2 * last, largest)
         between = self.too_large - self.size
         if between <= self.step:
             return None

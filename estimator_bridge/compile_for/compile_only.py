@@ -23,17 +23,17 @@ class CompileOnlyEnd(SystemExit):
         self.message = message
 
 
-def end_program(job: CompileJob, wanted: str) -> NoReturn:
+def end_program(job: CompileJob, value_name: str) -> NoReturn:
     """Ends a program that asks for a value that only a step computes.
 
     Args:
       job: the program's job.
-      wanted: the name of the value.
+      value_name: the name of the value.
 
     Raises:
       CompileOnlyEnd: always.
     """
-    message = f"--compile-only: no step ran, so there is no {wanted}; the program ends here."
+    message = f"--compile-only: no step ran, so there is no {value_name}; the program ends here."
     job.say(message)
     raise CompileOnlyEnd(0 if job.report.passed else 1, message)
 
@@ -53,9 +53,11 @@ def refuse_uncovered(name: str, message: str) -> None:
         return
     job.not_covered(name, message)
     if job.request.only:
-        told = f"--compile-only: {name} would run here, and is not compiled; the program ends."
-        job.say(told)
-        raise CompileOnlyEnd(1, told)
+        explanation = (
+            f"--compile-only: {name} would run here, and is not compiled; the program ends."
+        )
+        job.say(explanation)
+        raise CompileOnlyEnd(1, explanation)
 
 
 class NotComputed(dict):

@@ -99,7 +99,7 @@ class Compiler:
         with tempfile.TemporaryDirectory(prefix="compile_for_") as folder:
             source, text = Path(folder, "step.hlo"), Path(folder, "compiled.txt")
             source.write_bytes(hlo)
-            found = self._ask(
+            answer = self._ask(
                 {
                     "hlo": str(source),
                     "text": str(text),
@@ -109,24 +109,24 @@ class Compiler:
                     "random_ops": list(random_ops),
                 }
             )
-            if "missing" in found:
-                raise self._unfit(found["missing"])
-            if "error" in found:
-                message = found["error"]
+            if "missing" in answer:
+                raise self._unfit(answer["missing"])
+            if "error" in answer:
+                message = answer["error"]
                 why = (
                     NotCompiledReason.MEMORY
                     if _OUT_OF_MEMORY.search(message)
                     else NotCompiledReason.TPU
                 )
-                has_text = found.get("has_text")
+                has_text = answer.get("has_text")
                 raise CompileError(why, message, text.read_text("utf-8") if has_text else None)
             return Compiled(
-                found["device"],
-                found["seconds"],
-                found["costs"],
-                found["memory"],
+                answer["device"],
+                answer["seconds"],
+                answer["costs"],
+                answer["memory"],
                 text.read_text(encoding="utf-8"),
-                found["peak_bytes"],
+                answer["peak_bytes"],
             )
 
     def close(self) -> None:
@@ -219,17 +219,17 @@ class Compiler:
         except BrokenPipeError:
             raise self._died() from None
 
-    def _answer(self, secs: float, what: str) -> dict[str, Any]:
+    def _answer(self, secs: float, activity: str) -> dict[str, Any]:
         assert self._answers is not None
         until = time.monotonic() + secs
         while b"\n" not in self._rest:
-            left = until - time.monotonic()
-            ready = left > 0 and select.select([self._answers], [], [], left)[0]
+            remaining_secs = until - time.monotonic()
+            ready = remaining_secs > 0 and select.select([self._answers], [], [], remaining_secs)[0]
             if not ready:
                 self._kill()
                 raise CompileError(
                     NotCompiledReason.TIME,
-                    f"The TPU's compiler took over {secs:g} s {what} and was stopped.",
+                    f"The TPU's compiler took over {secs:g} s {activity} and was stopped.",
                 )
             part = os.read(self._answers, 1 << 16)
             if not part:
@@ -246,11 +246,13 @@ class Compiler:
                 code = process.wait(_END_SECS)
             if code is None:
                 _end(process)
-        told = _telling_lines(self._log)
+        log_lines = _telling_lines(self._log)
         self._process = None
         self._forget()
         how = f"signal {-code}" if code is not None and code < 0 else f"status {code}"
-        return CompileError(NotCompiledReason.CRASH, f"The TPU's compiler died ({how}): {told}")
+        return CompileError(
+            NotCompiledReason.CRASH, f"The TPU's compiler died ({how}): {log_lines}"
+        )
 
     def _kill(self) -> None:
         if self._process:
@@ -296,5 +298,5 @@ def _telling_lines(log: Any) -> str:
     lines = [line.strip() for line in log.read().decode(errors="replace").splitlines()]
     lines = [line for line in lines if line]
     telling = [line for line in lines if _TELLING.search(line)]
-    shown = telling[:3] or lines[-3:]
-    return " | ".join(line[:400] for line in shown) or "it wrote nothing"
+    excerpt = telling[:3] or lines[-3:]
+    return " | ".join(line[:400] for line in excerpt) or "it wrote nothing"

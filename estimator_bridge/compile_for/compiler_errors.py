@@ -53,7 +53,7 @@ def _places(message: str, step: LoweredStep, line_of: Callable[[str], str | None
         if places:
             return places
     if "dynamic dimension" in message:  # the message then has no name
-        return [_made_at(found.op, found.line) for found in step.dynamic]
+        return [_made_at(finding.op, finding.line) for finding in step.dynamic]
     return ["The compiler does not say which operation is at fault."]
 
 

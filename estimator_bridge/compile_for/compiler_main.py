@@ -99,7 +99,7 @@ def _compile(
     if replicas > len(devices):
         raise ValueError(f"{replicas} replicas on the {len(devices)} devices of {topology}")
     devices = devices[:replicas]
-    started = time.perf_counter()
+    start = time.perf_counter()
     with mlir.make_ir_context():
         with open(hlo, "rb") as file:
             module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(file.read()))
@@ -108,14 +108,18 @@ def _compile(
         try:
             compiled = _compiled(module, devices)
         except Exception as error:
-            told = f"{type(error).__name__}: {error}"
-            if _OUT_OF_MEMORY.search(told):
-                return {"error": told, "has_text": _write_refused(module, devices, text)}
-            return {"error": told if "op_name=" in told else _located(module, devices, ir) or told}
-    seconds = time.perf_counter() - started
-    made = _read(compiled)
+            message = f"{type(error).__name__}: {error}"
+            if _OUT_OF_MEMORY.search(message):
+                return {"error": message, "has_text": _write_refused(module, devices, text)}
+            return {
+                "error": message
+                if "op_name=" in message
+                else _located(module, devices, ir) or message
+            }
+    seconds = time.perf_counter() - start
+    compiled_module = _read(compiled)
     with open(text, "w", encoding="utf-8") as file:
-        file.write(made.to_string())
+        file.write(compiled_module.to_string())
     costs, memory = compiled.cost_analysis(), compiled.get_compiled_memory_stats()
     return {
         "seconds": seconds,
@@ -135,14 +139,14 @@ def _read(compiled: Any) -> Any:
     import libtpu
 
     try:
-        (made,) = compiled.hlo_modules()
+        (module,) = compiled.hlo_modules()
     except Exception as error:
         raise RuntimeError(
             f"libtpu {libtpu.__version__} compiled the step, but jax {jax.__version__} cannot read "
             f"the result ({error}). Install the libtpu released with this jax: "
             f"pip install 'jax[tpu]=={jax.__version__}'."
         ) from error
-    return made
+    return module
 
 
 def _compiled(module: Any, devices: Any, **options: Any) -> Any:
@@ -185,11 +189,11 @@ def _located(module: Any, devices: Any, ir: Any) -> str | None:
     """
     text = module.operation.get_asm(enable_debug_info=True)
     names = dict(_NAME.findall(text))
-    named = _PLACE.sub(
+    relocated_text = _PLACE.sub(
         lambda place: f'loc(fused[{place[1]}, "{names.get(place[1], "")}":1:0])', text
     )
     try:
-        _compiled(ir.Module.parse(named), devices)
+        _compiled(ir.Module.parse(relocated_text), devices)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None
@@ -217,30 +221,30 @@ def _use_own_generator(module: Any, ir: Any, random_ops: frozenset[str]) -> None
     """
     from jax._src.lib.mlir.dialects import hlo
 
-    found = []
+    philox_operations = []
 
     def look(operation: Any) -> Any:
         if operation.name == "stablehlo.rng_bit_generator":
-            named = _OP_NAME.match(str(operation.location))
+            match = _OP_NAME.match(str(operation.location))
             is_philox = "PHILOX" in str(operation.attributes["rng_algorithm"])
-            if named and named[1].removesuffix("/row") in random_ops and is_philox:
-                found.append(operation)
+            if match and match[1].removesuffix("/row") in random_ops and is_philox:
+                philox_operations.append(operation)
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(look)
     numbers = ir.DenseI64ArrayAttr.get
-    for philox in found:
+    for philox in philox_operations:
         state, bits = philox.operands[0], philox.results[1]
         with ir.InsertionPoint(philox), philox.location:
-            used = hlo.slice(state, numbers([0]), numbers([2]), numbers([1]))
-            own = hlo.RngBitGeneratorOp(
-                used.type, bits.type, hlo.RngAlgorithmAttr.get("DEFAULT"), used
+            chip_state = hlo.slice(state, numbers([0]), numbers([2]), numbers([1]))
+            draw = hlo.RngBitGeneratorOp(
+                chip_state.type, bits.type, hlo.RngAlgorithmAttr.get("DEFAULT"), chip_state
             )
             unused = hlo.slice(state, numbers([2]), numbers([3]), numbers([1]))
             first = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
-            after = hlo.concatenate([own.results[0], unused], first)
+            after = hlo.concatenate([draw.results[0], unused], first)
         philox.results[0].replace_all_uses_with(after)
-        bits.replace_all_uses_with(own.results[1])
+        bits.replace_all_uses_with(draw.results[1])
         philox.erase()
 
 

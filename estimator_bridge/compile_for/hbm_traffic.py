@@ -30,15 +30,15 @@ def hbm_bytes_moved(module: Module) -> int:
     An operation reads its operands once and writes its results once. Of an operand that it only
     slices or gathers from, it reads what it takes; an update in place moves the update.
     """
-    found = {one.name: one for body in module.computations.values() for one in body}
+    instructions = {one.name: one for body in module.computations.values() for one in body}
     total = 0
     for instruction, times in module.executed():
-        total += times * sum(_moved(instruction, found, module))
+        total += times * sum(_moved(instruction, instructions, module))
     return total
 
 
 def _moved(
-    instruction: Instruction, found: dict[str, Instruction], module: Module
+    instruction: Instruction, instructions: dict[str, Instruction], module: Module
 ) -> Iterator[int]:
     opcode = instruction.opcode
     if opcode in _MOVES_NOTHING or opcode.endswith(("-done", "-update")):
@@ -46,12 +46,12 @@ def _moved(
     if opcode in ("copy-start", "slice-start"):
         yield from _transferred(instruction)
         return
-    written = _updated_in_place(instruction, module)
+    updated_bytes = _updated_in_place(instruction, module)
     for shape in instruction.shapes:
         if shape.space == _HBM:
-            yield min(shape.bytes, written) if written is not None else shape.bytes
+            yield min(shape.bytes, updated_bytes) if updated_bytes is not None else shape.bytes
     for index, name in enumerate(instruction.operands):
-        operand = found.get(name)
+        operand = instructions.get(name)
         if operand is None:
             continue
         in_hbm = sum(shape.bytes for shape in operand.shapes if shape.space == _HBM)
@@ -102,8 +102,8 @@ def _updated_in_place(instruction: Instruction, module: Module) -> int | None:
 
 def _fused(instruction: Instruction, module: Module) -> tuple[Instruction, ...]:
     """Returns the instructions of a fusion; none for other instructions."""
-    called = _CALLS.search(instruction.text) if instruction.opcode == "fusion" else None
-    return module.computations.get(called[1], ()) if called else ()
+    match = _CALLS.search(instruction.text) if instruction.opcode == "fusion" else None
+    return module.computations.get(match[1], ()) if match else ()
 
 
 def _size(shapes: tuple[Shape, ...]) -> int:

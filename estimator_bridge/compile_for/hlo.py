@@ -97,14 +97,14 @@ class Instruction:
     @property
     def cycles(self) -> int:
         """The compiler's estimate of the chip's cycles; 0 without one."""
-        found = re.search(r'"estimated_cycles":"(\d+)"', self.text)
-        return int(found[1]) if found else 0
+        match = re.search(r'"estimated_cycles":"(\d+)"', self.text)
+        return int(match[1]) if match else 0
 
     @property
     def trips(self) -> int | None:
         """The trip count of a loop; None if the compiler does not know it."""
-        found = re.search(r'"known_trip_count":\{"n":"(\d+)"', self.text)
-        return int(found[1]) if found else None
+        match = re.search(r'"known_trip_count":\{"n":"(\d+)"', self.text)
+        return int(match[1]) if match else None
 
     @property
     def parameter(self) -> int:
@@ -130,27 +130,27 @@ class Module:
         A loop with an unknown trip count counts once. The instructions inside a fusion are not
         listed.
         """
-        waiting = [(self.entry, 1)]
-        while waiting:
-            name, times = waiting.pop()
+        worklist = [(self.entry, 1)]
+        while worklist:
+            name, times = worklist.pop()
             for instruction in self.computations[name]:
                 yield instruction, times
                 if instruction.opcode in _CALLERS:
                     inner = times * (instruction.trips or 1)
-                    for called in _called(instruction.text):
-                        if called in self.computations:
-                            waiting.append((called, inner))
+                    for computation in _called(instruction.text):
+                        if computation in self.computations:
+                            worklist.append((computation, inner))
 
     def parameters(self) -> list[Instruction]:
         """Returns the parameters in order."""
-        found = [one for one in self.computations[self.entry] if one.opcode == "parameter"]
-        return sorted(found, key=lambda one: one.parameter)
+        parameters = [one for one in self.computations[self.entry] if one.opcode == "parameter"]
+        return sorted(parameters, key=lambda one: one.parameter)
 
 
 def _called(text: str) -> list[str]:
     names = []
-    for found in _RUNS.findall(text):
-        names += [name.strip().lstrip("%") for name in found.split(",")]
+    for group in _RUNS.findall(text):
+        names += [name.strip().lstrip("%") for name in group.split(",")]
     return names
 
 
@@ -174,9 +174,9 @@ def parse_module(text: str) -> Module:
             name, body = header["name"], []
             entry = name if header["entry"] else entry
             continue
-        found = _INSTRUCTION.match(line) if name else None
-        if found:
-            instruction = _instruction(found["name"], found["rest"])
+        match = _INSTRUCTION.match(line) if name else None
+        if match:
+            instruction = _instruction(match["name"], match["rest"])
             if instruction:
                 body.append(instruction)
     if not entry:
@@ -208,11 +208,11 @@ def _end_of_type(rest: str) -> int:
 
 
 def _shapes(text: str) -> Iterator[Shape]:
-    for found in _SHAPE.finditer(_COMMENT.sub("", text)):
-        dims = tuple(int(size.lstrip("<=")) for size in found["dims"].split(",") if size)
-        order, _, tiling = (found["layout"] or "").partition(":")
+    for match in _SHAPE.finditer(_COMMENT.sub("", text)):
+        dims = tuple(int(size.lstrip("<=")) for size in match["dims"].split(",") if size)
+        order, _, tiling = (match["layout"] or "").partition(":")
         minor = tuple(int(dim) for dim in order.split(",") if dim.strip().isdigit())
         tile = re.search(r"T\(([\d,]+)\)", tiling)
         space = _SPACE.search(tiling)
         sizes = tuple(int(size) for size in tile[1].split(",")) if tile else ()
-        yield Shape(found["dtype"], dims, minor, sizes, int(space[1]) if space else 0)
+        yield Shape(match["dtype"], dims, minor, sizes, int(space[1]) if space else 0)

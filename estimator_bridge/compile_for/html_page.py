@@ -9,7 +9,7 @@ from html import escape
 from estimator_bridge.compile_for.batch_search import LargestBatch
 from estimator_bridge.compile_for.html_parts import (
     bar,
-    counted,
+    count_of,
     document,
     figures_row,
     share,
@@ -45,8 +45,8 @@ def page_of(report: Report) -> str:
 
 
 def _versions(report: Report) -> str:
-    found = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
-    return f"Compiled by {found}." if found else ""
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
+    return f"Compiled by {versions}." if versions else ""
 
 
 def _head(report: Report) -> str:
@@ -56,7 +56,7 @@ def _head(report: Report) -> str:
     elif refused:
         verdict = f'<p class="bad">{refused} of {count} step(s) were not compiled.</p>'
     else:
-        verdict = f'<p class="good">{counted(count, "step")} compiled.</p>'
+        verdict = f'<p class="good">{count_of(count, "step")} compiled.</p>'
     rows = []
     for step in report.steps:
         link = f'<a href="#{_anchor(step.name)}">{escape(step.name)}</a>'
@@ -83,10 +83,10 @@ def _head(report: Report) -> str:
 
 
 def _refusal(step: Refusal) -> str:
-    told = f"<pre>{escape(step.message)}</pre>"
+    body = f"<pre>{escape(step.message)}</pre>"
     if step.memory:
         memory = step.memory
-        told = (
+        body = (
             f"<p>Out of memory by at least {as_bytes(memory.missing)}.</p>"
             + _lengths(
                 [
@@ -98,7 +98,7 @@ def _refusal(step: Refusal) -> str:
         )
     return (
         f'<section id="{_anchor(step.name)}"><h2>{escape(_capital(step.name))}</h2>'
-        f'<p class="bad">Not compiled: {escape(step.why)}.</p>{told}</section>'
+        f'<p class="bad">Not compiled: {escape(step.why)}.</p>{body}</section>'
     )
 
 
@@ -133,7 +133,7 @@ def _step(step: StepReport) -> str:
 
 def _about(step: StepReport) -> str:
     return (
-        f"{counted(step.replicas, 'replica')} on {step.device}, compiled in "
+        f"{count_of(step.replicas, 'replica')} on {step.device}, compiled in "
         f"{step.compile_seconds:.1f} s"
     )
 
@@ -143,8 +143,10 @@ def _figures(step: StepReport) -> str:
     if step.flops_per_example is not None:
         figures.append((f"{as_si(step.flops_per_example)}FLOP", "per example"))
     if step.examples is not None:
-        seen = "per step, all on each replica" if step.sees_all else "per step, over all replicas"
-        figures.append((f"{counted(step.examples, 'example')}", seen))
+        meaning = (
+            "per step, all on each replica" if step.sees_all else "per step, over all replicas"
+        )
+        figures.append((f"{count_of(step.examples, 'example')}", meaning))
     figures.append((as_bytes(step.bytes_moved), "moved per replica step"))
     figures.append((as_bytes(step.hbm_bytes_moved), "moved through HBM"))
     figures.append((f"{step.roofline.matrix_share:.1%}", "maximum share of the matrix units' peak"))
@@ -165,12 +167,12 @@ def _memory(step: StepReport) -> str:
     )
 
 
-def _memory_bar(parts: Sequence[tuple[str, str, int]], whole: int) -> str:
-    shown = [part for part in parts if part[2] > 0]
-    filled = bar([(color, size / whole) for _, color, size in shown])
+def _memory_bar(parts: Sequence[tuple[str, str, int]], total: int) -> str:
+    visible_parts = [part for part in parts if part[2] > 0]
+    filled = bar([(color, size / total) for _, color, size in visible_parts])
     key = "".join(
         f'<span><i class="{color}"></i>{escape(name)} {as_bytes(size)}</span>'
-        for name, color, size in shown
+        for name, color, size in visible_parts
     )
     return f'{filled}<div class="key">{key}</div>'
 
@@ -180,57 +182,59 @@ def _roofline(step: StepReport) -> str:
     parts = [("compute", "one", line.compute), ("memory", "three", line.memory)]
     if sums.count:
         parts.append(("all-reduce", "two", line.all_reduce))
-    told = f"{as_seconds(line.seconds)} at least, bound by {line.bound}."
+    text = f"{as_seconds(line.seconds)} at least, bound by {line.bound}."
     if sums.count:
-        told = (
+        text = (
             f"{as_seconds(line.seconds)} at least if the all-reduces overlap with the rest, "
             f"{as_seconds(line.seconds_in_turn)} if the rest waits for them; bound by "
-            f"{line.bound}. {counted(sums.asked, 'sum')} of the program became "
-            f"{counted(sums.count, 'all-reduce')} of {as_bytes(sums.bytes)}."
+            f"{line.bound}. {count_of(sums.asked, 'sum')} of the program became "
+            f"{count_of(sums.count, 'all-reduce')} of {as_bytes(sums.bytes)}."
         )
     if line.compiler is not None:
-        told += (
+        text += (
             " The compiler's own estimate, without all-reduces and with on-chip memory as slow as "
             f"HBM: {as_seconds(line.compiler)}."
         )
-    return f"<p>{escape(told)}</p>" + _lengths(
+    return f"<p>{escape(text)}</p>" + _lengths(
         [(name, color, seconds, as_seconds(seconds)) for name, color, seconds in parts]
     )
 
 
 def _lengths(rows: Sequence[tuple[str, str, float, str]]) -> str:
     """Renders bars to compare; each row is a name, a color, a length and a label."""
-    most = max(length for _, _, length, _ in rows) or 1.0
+    longest = max(length for _, _, length, _ in rows) or 1.0
     cells = "".join(
-        f"<span>{escape(name)}</span>{bar([(color, length / most)])}"
-        f'<span class="soft">{escape(told)}</span>'
-        for name, color, length, told in rows
+        f"<span>{escape(name)}</span>{bar([(color, length / longest)])}"
+        f'<span class="soft">{escape(label)}</span>'
+        for name, color, length, label in rows
     )
     return f'<div class="times">{cells}</div>'
 
 
 def _findings(step: StepReport) -> str:
     parts = []
-    for what, found in (
+    for description, findings in (
         ("with float64, which a TPU emulates slowly", step.float64),
         (
             "without a static shape: the TPU's compiler pads it; --check-tpu would refuse it",
             step.dynamic,
         ),
     ):
-        if found:
-            parts.append(f'<p class="warn">{counted(len(found), "operation")} {what}.</p>')
-            parts.append(table(["operation", "what to do"], map(_finding, found)))
+        if findings:
+            parts.append(
+                f'<p class="warn">{count_of(len(findings), "operation")} {description}.</p>'
+            )
+            parts.append(table(["operation", "what to do"], map(_finding, findings)))
     if step.host_transfers:
-        count = counted(step.host_transfers, "transfer")
+        count = count_of(step.host_transfers, "transfer")
         parts.append(f'<p class="warn">{count} from or to the host per step.</p>')
     if not parts:
         return ""
     return "<h3>Findings</h3>" + "".join(parts)
 
 
-def _finding(found: Finding) -> list[str]:
-    return [_place(found.op, found.line), escape(found.about)]
+def _finding(finding: Finding) -> list[str]:
+    return [_place(finding.op, finding.line), escape(finding.about)]
 
 
 def _costs(step: StepReport) -> str:
@@ -246,7 +250,7 @@ def _costs(step: StepReport) -> str:
     ]
     note = ""
     if step.loops_counted_once:
-        count = counted(step.loops_counted_once, "loop")
+        count = count_of(step.loops_counted_once, "loop")
         note = f'<p class="soft">{count} of unknown length counted once.</p>'
     names = ["share of all cycles", "#cycles", "operation and source line"]
     return f"<h3>Costliest operations, by the compiler's estimate</h3>{note}{table(names, rows)}"
@@ -285,14 +289,14 @@ def _padding(step: StepReport) -> str:
 
 
 def _place(op: str, line: str | None) -> str:
-    shown = f"<code>{escape(op)}</code>"
+    label = f"<code>{escape(op)}</code>"
     if line is None:
-        return shown
-    found = _LINE.match(line)
-    if not found:
-        return f'{shown}<span class="place">{escape(line)}</span>'
-    place, code = escape(found["place"]), escape(found["code"])
-    return f'{shown}<span class="place">{place}<br><code>{code}</code></span>'
+        return label
+    match = _LINE.match(line)
+    if not match:
+        return f'{label}<span class="place">{escape(line)}</span>'
+    place, code = escape(match["place"]), escape(match["code"])
+    return f'{label}<span class="place">{place}<br><code>{code}</code></span>'
 
 
 def _anchor(name: str) -> str:

@@ -7,7 +7,7 @@ from html import escape
 
 from estimator_bridge.compile_for.html_style import STYLE
 
-__all__ = ["bar", "counted", "document", "figures_row", "share", "table"]
+__all__ = ["bar", "count_of", "document", "figures_row", "share", "table"]
 
 
 def document(title: str, body: Iterable[str], style: str = "") -> str:
@@ -30,7 +30,8 @@ def document(title: str, body: Iterable[str], style: str = "") -> str:
 def figures_row(figures: Iterable[tuple[str, str]]) -> str:
     """Renders large figures, each with its meaning below, as text."""
     cells = (
-        f"<div><b>{escape(value)}</b><span>{escape(what)}</span></div>" for value, what in figures
+        f"<div><b>{escape(value)}</b><span>{escape(meaning)}</span></div>"
+        for value, meaning in figures
     )
     return f'<div class="figures">{"".join(cells)}</div>'
 
@@ -61,6 +62,6 @@ def share(part: float) -> str:
     return "less than 0.1%" if 0 < part < 0.001 else f"{part:.1%}"
 
 
-def counted(count: int, what: str) -> str:
+def count_of(count: int, noun: str) -> str:
     """Formats a number of things, in the singular or the plural."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

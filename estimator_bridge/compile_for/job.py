@@ -24,7 +24,7 @@ from estimator_bridge.compile_for.units import as_bytes
 
 __all__ = ["CompileJob", "current_job", "start_job", "use_job"]
 
-_given: list[CompileJob] = []
+_jobs: list[CompileJob] = []
 
 
 class CompileJob:
@@ -82,11 +82,11 @@ class CompileJob:
           CompileError: the step was not compiled; the report has it too.
         """
         key = _key(name, step)
-        known = self._seen.get(key)
-        if isinstance(known, CompileError):
-            raise known
-        if known:
-            return known
+        outcome = self._seen.get(key)
+        if isinstance(outcome, CompileError):
+            raise outcome
+        if outcome:
+            return outcome
         try:
             report = self._compiled(name, step, examples, line_of)
         except CompileError as error:
@@ -107,21 +107,21 @@ class CompileJob:
           step: batches are multiples of this.
         """
 
-        def told(size: int) -> Trial:
+        def report_trial(size: int) -> Trial:
             trial = attempt(size)
             result = "fit" if trial.fits else "do not fit"
             self.say(f"  {name}, batches of {size:,} {result}: {as_bytes(trial.bytes)}")
             return trial
 
         target = self.request.target
-        search = Search(told, step, target.chip.hbm_bytes)
+        search = Search(report_trial, step, target.chip.hbm_bytes)
         search.run(start)
-        found = LargestBatch(
+        largest_batch = LargestBatch(
             name, target.name, search.size, search.too_large, search.bytes, search.available,
             search.trials, search.why_ended,
         )  # fmt: skip
-        self._batches.append(found)
-        self.say(str(found))
+        self._batches.append(largest_batch)
+        self.say(str(largest_batch))
         self._write()
 
     def fits(self, name: str, step: LoweredStep, line_of: LineOf) -> Trial:
@@ -200,12 +200,12 @@ def current_job() -> CompileJob | None:
     Raises:
       ValueError: see ``Request.of``.
     """
-    return _given[-1] if _given else _job_of_environment()
+    return _jobs[-1] if _jobs else _job_of_environment()
 
 
 def use_job(job: CompileJob) -> None:
     """Sets this process's job; it overrides the environment."""
-    _given[:] = [job]
+    _jobs[:] = [job]
 
 
 @functools.cache

@@ -22,11 +22,11 @@ def why_unfit(versions: Mapping[str, str]) -> str | None:
       versions: the releases by package name.
     """
     for name, (first, end) in RELEASES.items():
-        found = versions[name]
-        is_old = _numbers(found) < _numbers(first)
-        if is_old or _numbers(found) >= _numbers(end):
+        release = versions[name]
+        is_old = _numbers(release) < _numbers(first)
+        if is_old or _numbers(release) >= _numbers(end):
             return (
-                f"{name} {found} is too {'old' if is_old else 'new'}; use a release from "
+                f"{name} {release} is too {'old' if is_old else 'new'}; use a release from "
                 f"{first} to before {end}"
             )
     return None

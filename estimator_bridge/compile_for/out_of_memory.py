@@ -77,9 +77,9 @@ class OutOfMemory:
 def read_sizes(message: str) -> tuple[int, int] | None:
     """Returns the needed and available bytes in a compiler's error; None if it has none."""
     for pattern in _NEEDED:
-        found = pattern.search(message)
-        if found:
-            needed, unit, available, unit_available = found.groups()
+        match = pattern.search(message)
+        if match:
+            needed, unit, available, unit_available = match.groups()
             return _size(needed, unit), _size(available, unit_available)
     return None
 

@@ -40,7 +40,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether there were steps and all of them were compiled."""
+        """True if there were steps and all of them were compiled."""
         return bool(self.steps) and not self.refused
 
     def table(self) -> str:

@@ -78,9 +78,9 @@ class Request:
                 "searching for the largest batch compiles steps of many sizes, which do not run: "
                 "add --compile-only"
             )
-        found = find_slice(target)
+        tpu_slice = find_slice(target)
         report = None if report is None else check_report_file(report)
-        return cls(found, only, report, python, secs, finds_batch)
+        return cls(tpu_slice, only, report, python, secs, finds_batch)
 
     def write_to(self, environ: MutableMapping[str, str]) -> None:
         """Writes this request to an environment, with one emulated core per replica."""
@@ -97,13 +97,13 @@ class Request:
                 environ.pop(name, None)
 
 
-def _seconds(given: str | None) -> float:
-    if not given:
+def _seconds(text: str | None) -> float:
+    if not text:
         return _DEFAULT_SECS
     try:
-        seconds = float(given)
+        seconds = float(text)
     except ValueError:
         seconds = 0.0
     if not seconds > 0:
-        raise ValueError(f"{_SECS} must be a positive number of seconds, got {given!r}.")
+        raise ValueError(f"{_SECS} must be a positive number of seconds, got {text!r}.")
     return seconds

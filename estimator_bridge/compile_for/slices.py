@@ -69,25 +69,25 @@ def find_slice(name: str) -> Slice:
     Raises:
       ValueError: there is none; the message lists all slices.
     """
-    wanted = name.strip().lower()
+    slice_name = name.strip().lower()
     for pattern, canonical in _ALIASES:
-        wanted = re.sub(f"^{pattern}$", canonical, wanted)
-    if wanted not in SLICES:
+        slice_name = re.sub(f"^{pattern}$", canonical, slice_name)
+    if slice_name not in SLICES:
         raise ValueError(f"no TPU slice is named {name!r}. Known slices:\n{slice_names()}")
-    return SLICES[wanted]
+    return SLICES[slice_name]
 
 
 def slice_names() -> str:
     """Returns the names of all slices, a line for each kind of chip."""
     lines = []
     for chip in CHIPS:
-        names = [name for name, found in SLICES.items() if found.chip.name == chip]
+        names = [name for name, tpu_slice in SLICES.items() if tpu_slice.chip.name == chip]
         lines.append("  " + ", ".join(names))
     return "\n".join(lines)
 
 
 def _slices() -> dict[str, Slice]:
-    found = []
+    slices = []
     for chip, counts, per_number, per_host in (
         # numbers of chips; count per chip in the name; chips per host
         ("v2", (4, 16, 64, 128, 256), 2, 4),
@@ -104,8 +104,8 @@ def _slices() -> dict[str, Slice]:
             is_one = count <= per_host or (chip in ("v5e", "v6e") and count == 8)
             hosts = 1 if is_one else count // per_host
             name = f"{chip}-{count * per_number}"
-            found.append(Slice(name, CHIPS[chip], grids[count], hosts))
-    return {one.name: one for one in found}
+            slices.append(Slice(name, CHIPS[chip], grids[count], hosts))
+    return {one.name: one for one in slices}
 
 
 SLICES = _slices()

@@ -78,7 +78,7 @@ class Roofline:
       memory: bytes moved through HBM divided by its bandwidth.
       all_reduce: see ``AllReduces``; the other two do not include it.
       compiler: the compiler's own estimate, the sum over operations of the larger of the two, with
-        on-chip memory as slow as HBM, so it is no lower bound; None without a plausible one.
+        on-chip memory as slow as HBM, so it is not a lower bound; None without a plausible one.
     """
 
     compute: float

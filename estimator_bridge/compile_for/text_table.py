@@ -103,17 +103,17 @@ def _warnings(step: StepReport) -> list[str]:
             for one in step.padding[:_MOST_PADDED]
         ]
         lines += _columns([["shape", "padded to", "wasted", "share", "operation", "line"], *rows])
-    for what, found in (
+    for description, findings in (
         ("float64, which a TPU emulates slowly", step.float64),
         (
             "no static shape: the TPU's compiler pads them; --check-tpu would refuse them",
             step.dynamic,
         ),
     ):
-        if found:
-            lines.append(f"  warning: {len(found)} operation(s) have {what}")
+        if findings:
+            lines.append(f"  warning: {len(findings)} operation(s) have {description}")
             lines += [
-                f"    {one.op}: {_shown(one.line) or one.about}" for one in found[:_MOST_FOUND]
+                f"    {one.op}: {_shown(one.line) or one.about}" for one in findings[:_MOST_FOUND]
             ]
     if step.host_transfers:
         lines.append(f"  warning: {step.host_transfers} transfer(s) from or to the host per step")

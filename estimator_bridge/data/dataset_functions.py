@@ -57,14 +57,14 @@ def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tuple[tf.Ten
         snapshot = with_rows_gathered(snapshot, session.graph)
     lifted = Lifted(snapshot, [variant], {f"{name}:0" for name in owners}, owners)
     if not (
-        lifted.given <= snapshot.constants.keys()
+        lifted.input_refs <= snapshot.constants.keys()
         and all(_PLAIN.fullmatch(snapshot.nodes[name].op) for name in lifted.names)
         and not any(map(_has_functions, lifted.graph_defs))
     ):
         return None, False
     nodes = [snapshot.nodes[name] for name in lifted.names]
     is_best = all(node.op in _BEST and not joins_rows(node) for node in nodes)
-    refs = sorted(lifted.given)
+    refs = sorted(lifted.input_refs)
     arrays = [snapshot.constants[ref] for ref in refs]
     specs = [tf.TensorSpec(array.shape, array.dtype) for array in arrays]
     content = [graph_def.SerializeToString(deterministic=True) for graph_def in lifted.graph_defs]

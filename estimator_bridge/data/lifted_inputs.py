@@ -101,8 +101,10 @@ class _Elements:
         refs = [leaf.name for leaf in leaves if not is_plain(leaf)]
         self._lifted = Lifted(snapshot, refs, given, owners)
         _check_not_fed(snapshot, self._lifted)
-        self._resources.prepare(self._lifted.given)
-        used = [snapshot.nodes[n].op for n in map(node_name, self._lifted.given) if n in owners]
+        self._resources.prepare(self._lifted.input_refs)
+        used = [
+            snapshot.nodes[n].op for n in map(node_name, self._lifted.input_refs) if n in owners
+        ]
         self.has_state = any("Table" not in op for op in used)
         self._handed_on: list[str] = []
 
@@ -111,7 +113,7 @@ class _Elements:
         self._handed_on = list(refs)
 
     def __call__(self, rng_step: tf.Tensor, *components: tf.Tensor) -> list[tf.Tensor]:
-        values = self._resources.handles(self._lifted.given)
+        values = self._resources.handles(self._lifted.input_refs)
         values.update(zip(self._given, components))
         made = iter(
             self._lifted(values, lambda sums: [value for value, _ in sums], rng_step=rng_step)

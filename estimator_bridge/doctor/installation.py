@@ -21,7 +21,7 @@ _CC = "libtensorflow_cc.so.2"
 
 
 class Fault(NamedTuple):
-    """What must be repaired before a program can run: a text, and the commands in their order."""
+    """A fault to repair before a program can run: a text, and the commands in their order."""
 
     text: str
     commands: tuple[str, ...] = ()
@@ -79,18 +79,18 @@ def _tensorflows(installed: Mapping[str, str]) -> list[str]:
 def _overwritten(installed: Mapping[str, str]) -> Iterator[Fault]:
     """Finds a TensorFlow whose libraries are not those that were installed under its name."""
     names = _tensorflows(installed)
-    changed = {name: file for name in names if (file := _changed_library(name))}
-    if tpu_wheels.TENSORFLOW_TPU in changed:
+    changed_libraries = {name: file for name in names if (file := _changed_library(name))}
+    if tpu_wheels.TENSORFLOW_TPU in changed_libraries:
         yield Fault(
             f"tensorflow-tpu {installed[tpu_wheels.TENSORFLOW_TPU]} is installed, but "
-            f"{changed[tpu_wheels.TENSORFLOW_TPU]} is missing or another package's: another "
-            "TensorFlow was installed over it or removed from over it.",
+            f"{changed_libraries[tpu_wheels.TENSORFLOW_TPU]} is missing or another package's: "
+            "another TensorFlow was installed over it or removed from over it.",
             tpu_wheels.reinstall_tpu_wheel(installed),
         )
         return
-    if len(changed) < len(names):  # the one that was installed last is whole
+    if len(changed_libraries) < len(names):  # the one that was installed last is whole
         return
-    for name, file in list(changed.items())[:1]:
+    for name, file in list(changed_libraries.items())[:1]:
         others = [other for other in names if other != name]
         remove = (f"pip uninstall -y {' '.join(others)}",) if others else ()
         yield Fault(

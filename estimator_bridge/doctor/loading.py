@@ -37,7 +37,7 @@ def load_tensorflow(environ: Mapping[str, str], limit_secs: float = LIMIT_SECS) 
         limit_secs: the child is ended after this time.
     """
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", _PROGRAM, json.dumps(sys.path)],
             env={**environ, "TF_CPP_MIN_LOG_LEVEL": environ.get("TF_CPP_MIN_LOG_LEVEL", "2")},
             stdin=subprocess.DEVNULL,
@@ -53,21 +53,21 @@ def load_tensorflow(environ: Mapping[str, str], limit_secs: float = LIMIT_SECS) 
             f"TensorFlow was not loaded within {limit_secs:g} s. tensorflow-tpu waits for Google "
             "Cloud's metadata server: elsewhere, set TPU_SKIP_MDS_QUERY=1.",
         )
-    for line in reversed(done.stdout.splitlines()):
-        if line.startswith(_MARK) and done.returncode == 0:
+    for line in reversed(process.stdout.splitlines()):
+        if line.startswith(_MARK) and process.returncode == 0:
             return Loaded([(kind, name) for kind, name in json.loads(line[len(_MARK) :])])
-    return Loaded([], f"TensorFlow cannot be loaded: {_how_it_ended(done)}")
+    return Loaded([], f"TensorFlow cannot be loaded: {_how_it_ended(process)}")
 
 
-def _how_it_ended(done: subprocess.CompletedProcess[str]) -> str:
-    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+def _how_it_ended(process: subprocess.CompletedProcess[str]) -> str:
+    lines = [line.strip() for line in process.stderr.splitlines() if line.strip()]
     last = lines[-1] if lines else "no message"
-    if done.returncode >= 0:
+    if process.returncode >= 0:
         return last
     # A library's own message stands before the stack of the signal.
-    own = next((line for line in lines if "not available" in line or "FATAL" in line), last)
+    message = next((line for line in lines if "not available" in line or "FATAL" in line), last)
     try:
-        name = signal.Signals(-done.returncode).name
+        name = signal.Signals(-process.returncode).name
     except ValueError:
-        name = f"signal {-done.returncode}"
-    return f"the process ended by {name}: {own}"
+        name = f"signal {-process.returncode}"
+    return f"the process ended by {name}: {message}"

@@ -48,8 +48,8 @@ class CopiedWeights:
                 for name, variable in self._variables.items()
             }
             scaffold = _v1.train.Scaffold(init_fn=self._copy, copy_from_scaffold=program.scaffold)
-        traced = dataclasses.replace(program.traced, scaffold=scaffold)
-        self.program = dataclasses.replace(program, traced=traced)
+        traced_model = dataclasses.replace(program.traced, scaffold=scaffold)
+        self.program = dataclasses.replace(program, traced=traced_model)
 
     def _copy(self, scaffold: Any, session: Any) -> None:
         """Copies the variables that both graphs have; the others keep their initial values."""

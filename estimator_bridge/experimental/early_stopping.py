@@ -161,8 +161,8 @@ def stop_if_no_increase_hook(
     Returns:
       The hook.
     """
-    most = max_steps_without_increase
-    stop = _stalled(estimator, metric_name, most, operator.gt, eval_dir, min_steps)
+    limit = max_steps_without_increase
+    stop = _stalled(estimator, metric_name, limit, operator.gt, eval_dir, min_steps)
     return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
 
 
@@ -189,8 +189,8 @@ def stop_if_no_decrease_hook(
     Returns:
       The hook.
     """
-    most = max_steps_without_decrease
-    stop = _stalled(estimator, metric_name, most, operator.lt, eval_dir, min_steps)
+    limit = max_steps_without_decrease
+    stop = _stalled(estimator, metric_name, limit, operator.lt, eval_dir, min_steps)
     return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
 
 

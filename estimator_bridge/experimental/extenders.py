@@ -30,8 +30,8 @@ def add_metrics(estimator: Estimator, metric_fn: Callable[..., Any]) -> Estimato
       ValueError: metric_fn takes other arguments.
       NotImplementedError: estimator is a TPUEstimator.
     """
-    named = fn_args(metric_fn)
-    unknown = [name for name in named if name not in _ARGUMENTS]
+    argument_names = fn_args(metric_fn)
+    unknown = [name for name in argument_names if name not in _ARGUMENTS]
     if unknown:
         raise ValueError(
             f"metric_fn ({describe_fn(metric_fn)}) has following not expected args: {unknown}. It "
@@ -56,7 +56,7 @@ def add_metrics(estimator: Estimator, metric_fn: Callable[..., Any]) -> Estimato
             "predictions": spec.predictions,
             "config": config,
         }
-        added = metric_fn(**{name: offered[name] for name in named})
+        added = metric_fn(**{name: offered[name] for name in argument_names})
         return spec._replace(eval_metric_ops={**(spec.eval_metric_ops or {}), **added})
 
     return Estimator(

@@ -34,10 +34,10 @@ def call_logit_fn(
     Raises:
       ValueError: `logit_fn` returned something else.
     """
-    named = fn_args(logit_fn)
+    argument_names = fn_args(logit_fn)
     offered = {"mode": mode, "params": params, "config": config}
-    given = {name: value for name, value in offered.items() if name in named}
-    logits = logit_fn(features=features, **given)
+    arguments = {name: value for name, value in offered.items() if name in argument_names}
+    logits = logit_fn(features=features, **arguments)
     if not _is_logits(logits):
         raise ValueError(
             "logit_fn should return a Tensor or a dictionary mapping strings to Tensors. logit_fn "

@@ -12,7 +12,7 @@ from estimator_bridge.any_files import check_is_no_pipe
 __all__ = ["check_assets", "check_assets_extra", "copy_assets_extra"]
 
 
-def check_assets(assets: Iterable[tf.Tensor], known: dict[str, str]) -> None:
+def check_assets(assets: Iterable[tf.Tensor], asset_paths: dict[str, str]) -> None:
     """Checks the files that a graph reads, such as vocabularies, before they are copied.
 
     TensorFlow silently skips a missing file, and a file whose name an earlier mode already used.
@@ -20,7 +20,7 @@ def check_assets(assets: Iterable[tf.Tensor], known: dict[str, str]) -> None:
 
     Args:
       assets: the file names, from the graph's collection of assets.
-      known: paths of earlier modes' assets, by file name; updated in place.
+      asset_paths: paths of earlier modes' assets, by file name; updated in place.
 
     Raises:
       ValueError: a file is missing, or differs from the file of that name in an earlier mode.
@@ -33,7 +33,7 @@ def check_assets(assets: Iterable[tf.Tensor], known: dict[str, str]) -> None:
                 f"The model reads the file {path!r} (asset {asset.name!r}), which does not exist, "
                 "so it cannot be copied into the SavedModel."
             )
-        other = known.setdefault(os.path.basename(path), path)
+        other = asset_paths.setdefault(os.path.basename(path), path)
         if other != path and _content(other) != _content(path):
             raise ValueError(
                 f"Two modes read different files with the same name, {other!r} and {path!r}. A "

@@ -64,7 +64,7 @@ class Version:
         self.final: str | None = None
 
     def check(self) -> None:
-        """Checks that no folder on the way was lost, before a writer would create it anew.
+        """Checks that no folder on the way was lost, before a writer would recreate it.
 
         Raises:
           ModelDirLostError: one was removed, renamed or replaced.
@@ -127,26 +127,26 @@ def remove_abandoned(base: str, now: float | None = None) -> None:
       now: seconds since 1970; the current time by default.
     """
     now = time.time() if now is None else now
-    left = []
+    leftovers = []
     for name in tf.io.gfile.listdir(base) if tf.io.gfile.isdir(base) else []:
         match = _TEMPORARY.fullmatch(name.rstrip("/"))
         if match is None:
-            left += [name.rstrip("/")] if _LIKE_TEMPORARY.fullmatch(name.rstrip("/")) else []
+            leftovers += [name.rstrip("/")] if _LIKE_TEMPORARY.fullmatch(name.rstrip("/")) else []
             continue
-        made, machine, process = int(match[1]), match[2], int(match[3])
+        creation_time, machine, process = int(match[1]), match[2], int(match[3])
         if machine == this_machine() and not is_running(process):
             # Another process may be faster.
             with contextlib.suppress(FileNotFoundError, tf.errors.NotFoundError):
                 others = remove_own_folder(os.path.join(base, match[0]))
-                left += [os.path.relpath(path, base) for path in others]
-        elif now - made > _LONG_AGO_SECS:
-            left.append(match[0])
+                leftovers += [os.path.relpath(path, base) for path in others]
+        elif now - creation_time > _LONG_AGO_SECS:
+            leftovers.append(match[0])
     log_once(
         base,
         "%s has folders that a killed export may have left: %s. It cannot be shown that this "
         "library wrote them and that no other machine still writes there, so they stay. Delete "
         "them if nobody needs them.",
-        left,
+        leftovers,
     )
 
 

@@ -31,8 +31,8 @@ def check_is_fed(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) -> None
     """
     fed = list(fed)
     behind = _behind(outputs, fed)
-    named = {tensor.op.name for tensor in fed}  # an op that only waits for a fed one may do so
-    unfed = sorted(op.name for op in behind if op.type == "Placeholder" and op.name not in named)
+    fed_ops = {tensor.op.name for tensor in fed}  # an op that only waits for a fed one may do so
+    unfed = sorted(op.name for op in behind if op.type == "Placeholder" and op.name not in fed_ops)
     if unfed:
         raise ValueError(
             f"its outputs need the placeholders {unfed}, which are not among the fed tensors: "
@@ -72,16 +72,16 @@ def check_runs_anywhere(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) 
 
 def _behind(targets: Iterable[tf.Tensor], fed: list[tf.Tensor]) -> set[tf.Operation]:
     """Returns all operations that run to compute the targets when others are fed."""
-    given = {tensor.name for tensor in fed}
-    waiting = [t.op for t in targets if t.name not in given]
-    found: set[tf.Operation] = set()
-    while waiting:
-        operation = waiting.pop()
-        if operation not in found:
-            found.add(operation)
-            waiting += [t.op for t in operation.inputs if t.name not in given]
-            waiting += operation.control_inputs
-    return found
+    fed_names = {tensor.name for tensor in fed}
+    worklist = [t.op for t in targets if t.name not in fed_names]
+    operations: set[tf.Operation] = set()
+    while worklist:
+        operation = worklist.pop()
+        if operation not in operations:
+            operations.add(operation)
+            worklist += [t.op for t in operation.inputs if t.name not in fed_names]
+            worklist += operation.control_inputs
+    return operations
 
 
 def _of_types(operations: set[tf.Operation], types: set[str]) -> list[str]:

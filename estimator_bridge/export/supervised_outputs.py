@@ -73,8 +73,8 @@ class EvalOutput(_SupervisedOutput):
 
 def _prefixed(kind: str, outputs: Any) -> dict[str, tf.Tensor]:
     """Prefixes the names of tensors with their kind; a single tensor is named by its kind."""
-    named = outputs if isinstance(outputs, Mapping) else {kind: outputs}
-    tensors = {_name(kind, key): value for key, value in named.items()}
+    outputs_by_name = outputs if isinstance(outputs, Mapping) else {kind: outputs}
+    tensors = {_name(kind, key): value for key, value in outputs_by_name.items()}
     for name, value in tensors.items():
         if not isinstance(value, tf.Tensor):
             raise ValueError(f"{kind} output value must be a Tensor; got {value!r} for {name!r}.")
@@ -82,9 +82,9 @@ def _prefixed(kind: str, outputs: Any) -> dict[str, tf.Tensor]:
 
 
 def _metric_tensors(metrics: Any) -> dict[str, tf.Tensor]:
-    named = metrics if isinstance(metrics, Mapping) else {"metrics": metrics}
+    metrics_by_name = metrics if isinstance(metrics, Mapping) else {"metrics": metrics}
     outputs: dict[str, tf.Tensor] = {}
-    for key, metric in named.items():
+    for key, metric in metrics_by_name.items():
         name = _name("metrics", key)
         value, update = metric if isinstance(metric, tuple) else _keras_pair(name, metric)
         if not isinstance(value, tf.Tensor):

@@ -77,18 +77,18 @@ def _unnamed_effects(function: Any, changing: set[str]) -> list[str]:
     nodes = {node.name: node for node in function.node_def}
     if any(node.op in V1_CONTROL_FLOW for node in nodes.values()):
         return []  # a node of a dead branch never finishes, so nothing may wait for it
-    named = set(function.control_ret.values())
-    found = dict.fromkeys(_sources(function.ret.values(), nodes))
-    waiting = [*found, *named]
-    while waiting:
-        for source in _sources(nodes[waiting.pop()].input, nodes):
-            if source not in found:
-                found[source] = None
-                waiting.append(source)
+    declared_nodes = set(function.control_ret.values())
+    sources = dict.fromkeys(_sources(function.ret.values(), nodes))
+    worklist = [*sources, *declared_nodes]
+    while worklist:
+        for source in _sources(nodes[worklist.pop()].input, nodes):
+            if source not in sources:
+                sources[source] = None
+                worklist.append(source)
     return [
         name
         for name, node in nodes.items()
-        if name in found and name not in named and _has_effect(node, changing)
+        if name in sources and name not in declared_nodes and _has_effect(node, changing)
     ]
 
 
@@ -123,6 +123,6 @@ def _rename(node: Any, names: dict[str, str]) -> None:
     node.op = names.get(node.op, node.op)
     for attr in node.attr.values():
         kind = attr.WhichOneof("value")
-        called = [attr.func] if kind == "func" else attr.list.func if kind == "list" else []
-        for function in called:
+        references = [attr.func] if kind == "func" else attr.list.func if kind == "list" else []
+        for function in references:
             function.name = names.get(function.name, function.name)

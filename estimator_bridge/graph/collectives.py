@@ -60,12 +60,12 @@ def _partners(
     node: tf.compat.v1.NodeDef, by_name: Mapping[str, tf.compat.v1.NodeDef]
 ) -> np.ndarray:
     """Returns the constant value of a node's partners (pairs or groups of replicas)."""
-    needed, waiting = set(), [node.input[1]]
-    while waiting:
-        name = waiting.pop().lstrip("^").split(":")[0]
-        if name not in needed:
-            needed.add(name)
-            waiting += by_name[name].input
+    names, worklist = set(), [node.input[1]]
+    while worklist:
+        name = worklist.pop().lstrip("^").split(":")[0]
+        if name not in names:
+            names.add(name)
+            worklist += by_name[name].input
             if by_name[name].op == "Placeholder":
                 raise ValueError(
                     f"The partners of {node.op} {node.name!r} must be a constant list of lists of "
@@ -73,7 +73,7 @@ def _partners(
                 )
     # The gradient of such an op reverses its pairs by an expression, not by a Const.
     graph_def = tf.compat.v1.GraphDef(
-        node=[without_placement(by_name[name]) for name in sorted(needed)]
+        node=[without_placement(by_name[name]) for name in sorted(names)]
     )
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         (tensor,) = tf.graph_util.import_graph_def(graph_def, {}, [node.input[1]], name="")
@@ -90,14 +90,14 @@ def _spread(
             output = _SPREAD[node.op](value, number, partners, node.attr)
         tf.identity(output, name="output")
     names = {"value": node.input[0], "number": replica_id, "output": node.name}
-    made = []
+    parts = []
     for part in graph.as_graph_def().node:
         if part.op != "Placeholder":
             part.name = names.get(part.name, f"{node.name}/{part.name}")
             part.input[:] = [_renamed(ref, node.name, names) for ref in part.input]
-            made.append(part)
-    made[-1].input.extend(ref for ref in node.input if ref.startswith("^"))
-    return made
+            parts.append(part)
+    parts[-1].input.extend(ref for ref in node.input if ref.startswith("^"))
+    return parts
 
 
 def _renamed(ref: str, prefix: str, names: dict[str, str]) -> str:
@@ -113,9 +113,12 @@ def _permute(
     del attributes
     nothing = tf.zeros_like(value)
     rows = [tf.where(tf.equal(number, source), value, nothing) for source, _ in pairs]
-    sent = tf.unstack(_sum(tf.stack(rows)), num=len(pairs))
+    received_rows = tf.unstack(_sum(tf.stack(rows)), num=len(pairs))
     return tf.add_n(
-        [tf.where(tf.equal(number, target), row, nothing) for (_, target), row in zip(pairs, sent)]
+        [
+            tf.where(tf.equal(number, target), row, nothing)
+            for (_, target), row in zip(pairs, received_rows)
+        ]
     )
 
 
@@ -133,8 +136,8 @@ def _all_to_all(
     members = tf.gather(tf.constant(groups, tf.int32), tf.gather(group_of, number))
     place = tf.gather(place_of, number)
     values = tf.unstack(tf.gather(everyone, members), num=groups.shape[1])
-    mine = [tf.gather(tf.stack(tf.split(each, parts, axis)), place) for each in values]
-    return tf.concat(mine, attributes["concat_dimension"].i)
+    own_parts = [tf.gather(tf.stack(tf.split(each, parts, axis)), place) for each in values]
+    return tf.concat(own_parts, attributes["concat_dimension"].i)
 
 
 def _sum(rows: tf.Tensor) -> tf.Tensor:

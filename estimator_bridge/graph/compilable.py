@@ -104,7 +104,7 @@ def find_obstacles(
     """
     snapshot = Snapshot.of(graph)
     functions = {f.signature.name: f for f in snapshot.library.function}
-    found = []
+    obstacles = []
     for name in names:
         node = snapshot.nodes[name]
         # On a TPU such an op runs on the host, as the program requested.
@@ -118,19 +118,21 @@ def find_obstacles(
             if reason and part.op not in allowed and part.op not in functions:
                 line = line_of_node(graph, name)
                 where = name if is_itself else f"{part.name} in {name}"
-                found.append(Obstacle(part.op, where, line, reason))
-    return found
+                obstacles.append(Obstacle(part.op, where, line, reason))
+    return obstacles
 
 
 def _bodies(node: Any, functions: dict[str, Any]) -> list[Any]:
     """Returns all nodes of the functions that a node calls, at any depth."""
-    waiting, nodes = [node], []
-    seen: set[str] = set()
-    while waiting:
-        for called in sorted((called_functions(waiting.pop()) & functions.keys()) - seen):
-            seen.add(called)
-            waiting += functions[called].node_def
-            nodes += functions[called].node_def
+    worklist, nodes = [node], []
+    visited_names: set[str] = set()
+    while worklist:
+        for function_name in sorted(
+            (called_functions(worklist.pop()) & functions.keys()) - visited_names
+        ):
+            visited_names.add(function_name)
+            worklist += functions[function_name].node_def
+            nodes += functions[function_name].node_def
     return nodes
 
 
@@ -186,17 +188,17 @@ def lowering_error(graph: tf.Graph, error: Exception) -> NotCompilableError:
         if line:
             lines.append(f"  {name}, made at {line}")
     lines += [f"    {mend}" for phrase, mend in _LOWERING_MENDS.items() if phrase in text]
-    what = text.splitlines()[0] if text else repr(error)
-    return NotCompilableError("\n".join([f"The step cannot be compiled by XLA: {what}", *lines]))
+    summary = text.splitlines()[0] if text else repr(error)
+    return NotCompilableError("\n".join([f"The step cannot be compiled by XLA: {summary}", *lines]))
 
 
 def not_compilable(obstacles: Sequence[Obstacle]) -> NotCompilableError:
     """Returns the error that lists these operations."""
-    shown = "\n".join(f"  {obstacle}" for obstacle in obstacles[:_MOST])
-    more = f"\n  and {len(obstacles) - _MOST} more" if len(obstacles) > _MOST else ""
+    listing = "\n".join(f"  {obstacle}" for obstacle in obstacles[:_MOST])
+    remainder = f"\n  and {len(obstacles) - _MOST} more" if len(obstacles) > _MOST else ""
     return NotCompilableError(
         f"The step cannot be compiled by XLA, because of {len(obstacles)} operation(s):\n"
-        f"{shown}{more}"
+        f"{listing}{remainder}"
     )
 
 

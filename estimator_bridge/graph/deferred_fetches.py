@@ -33,19 +33,19 @@ class Deferred:
         snapshot: Snapshot,
         fetches: Sequence[str],
         needs: Sequence[str],
-        given: set[str],
+        input_refs: set[str],
         owners: set[str],
     ):
         self.needs = [ref for ref in needs if not ref.startswith("^")]
         self._order_only = [ref for ref in needs if ref.startswith("^")]
-        self._lifted = Lifted(snapshot, fetches, given.union(needs), owners)
+        self._lifted = Lifted(snapshot, fetches, input_refs.union(needs), owners)
 
     def __call__(self, values: Mapping[str, tf.Tensor]) -> list[Any]:
         """Returns the fetches, from one replica's values of ``needs``."""
-        known = {ref: values[ref] for ref in self.needs}
+        inputs = {ref: values[ref] for ref in self.needs}
         # The step has finished by now, so control edges that wait for parts of it are satisfied.
-        known.update({ref: tf.no_op() for ref in self._order_only})
-        return self._lifted(known, lambda sums: [value for value, _ in sums])
+        inputs.update({ref: tf.no_op() for ref in self._order_only})
+        return self._lifted(inputs, lambda sums: [value for value, _ in sums])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +68,7 @@ def defer(
     snapshot: Snapshot,
     base: Sequence[str],
     fetches: Sequence[str],
-    given: Iterable[str],
+    input_refs: Iterable[str],
     owners: set[str],
 ) -> Division:
     """Divides fetches between every step and the end of the last one.
@@ -77,13 +77,13 @@ def defer(
       snapshot: the traced graph.
       base: references that the step computes in any case.
       fetches: references wanted of the last step; operations count as effects.
-      given: references whose values come from outside the graph.
+      input_refs: references whose values come from outside the graph.
       owners: names of the nodes that own a resource.
     """
-    given = set(given)
+    input_refs = set(input_refs)
 
-    def needed(*wanted: str) -> dict[str, list[str]]:
-        return needed_nodes(snapshot, wanted, given, owners)[0]
+    def needed(*refs: str) -> dict[str, list[str]]:
+        return needed_nodes(snapshot, refs, input_refs, owners)[0]
 
     everything, base_names = needed(*base, *fetches), needed(*base)
     stateful = [
@@ -92,15 +92,17 @@ def defer(
         if name not in base_names
         and (is_stateful(snapshot.nodes[name].op) or _touches(snapshot, name, inputs, owners))
     ]
-    forced = [f"^{name}" for name in stateful] + [f for f in fetches if f.startswith("^")]
-    put_off = everything.keys() - needed(*base, *forced).keys()
+    forced_refs = [f"^{name}" for name in stateful] + [f for f in fetches if f.startswith("^")]
+    deferred_nodes = everything.keys() - needed(*base, *forced_refs).keys()
     tensors = [f for f in fetches if not f.startswith("^")]
-    inputs = [ref for name in snapshot.nodes if name in put_off for ref in everything[name]]
-    needs = [ref for ref in dict.fromkeys([*inputs, *tensors]) if node_name(ref) not in put_off]
+    inputs = [ref for name in snapshot.nodes if name in deferred_nodes for ref in everything[name]]
+    needs = [
+        ref for ref in dict.fromkeys([*inputs, *tensors]) if node_name(ref) not in deferred_nodes
+    ]
     changes = any(map(Effects.of(snapshot).changes_state, (snapshot.nodes[n] for n in stateful)))
     return Division(
-        in_step=[*forced, *needs],
-        deferred=Deferred(snapshot, tensors, needs, given, owners) if tensors else None,
+        in_step=[*forced_refs, *needs],
+        deferred=Deferred(snapshot, tensors, needs, input_refs, owners) if tensors else None,
         has_effects=changes or len(tensors) < len(fetches),
     )
 

@@ -43,29 +43,33 @@ def diverging_variables(
     snapshot = Snapshot.of(graph)
     inputs, _ = needed_nodes(snapshot, fetches, set(), owners)
     order = in_order(snapshot, inputs)
-    touched = touched_resources(snapshot, order, inputs, owners)
+    owners_by_node = touched_resources(snapshot, order, inputs, owners)
     sources = _sources(snapshot, order)
     effects = Effects.of(snapshot)
-    own = set(replica_locals(graph).variables)
-    found: dict[str, str] = {}
+    local_variables = set(replica_locals(graph).variables)
+    writers: dict[str, str] = {}
     differs: set[str] = set()
     before = None
-    while before != (len(found), len(differs)):  # a read may come before the write
-        before = len(found), len(differs)
+    while before != (len(writers), len(differs)):  # a read may come before the write
+        before = len(writers), len(differs)
         for name in order:
             node = snapshot.nodes[name]
             if node.op == "CrossReplicaSum":
                 continue
-            handles = touched.get(name, set())
-            reads = handles & (own | found.keys()) if node.op not in _SAYS_NO_VALUE else set()
+            handles = owners_by_node.get(name, set())
+            reads = (
+                handles & (local_variables | writers.keys())
+                if node.op not in _SAYS_NO_VALUE
+                else set()
+            )
             data = (node_name(ref) for ref in inputs[name] if not ref.startswith("^"))
             if name not in sources and not reads and not differs.intersection(data):
                 continue
             differs.add(name)
             if effects.changes_state(node):
-                for handle in handles - own:
-                    found.setdefault(handle, name)
-    return found
+                for handle in handles - local_variables:
+                    writers.setdefault(handle, name)
+    return writers
 
 
 def needs_batch(graph: tf.Graph, fetches: Iterable[str], owners: set[str]) -> bool:
@@ -78,8 +82,8 @@ def needs_batch(graph: tf.Graph, fetches: Iterable[str], owners: set[str]) -> bo
     """
     sources = (op for op in graph.get_operations() if op.type in _BATCHES)
     batch = {tensor.name for source in sources for tensor in source.outputs}
-    _, used = needed_nodes(Snapshot.of(graph), fetches, batch, owners)
-    return bool(used)
+    _, batch_refs = needed_nodes(Snapshot.of(graph), fetches, batch, owners)
+    return bool(batch_refs)
 
 
 def _sources(snapshot: Snapshot, names: Iterable[str]) -> set[str]:

@@ -24,14 +24,14 @@ __all__ = ["Effects"]
 _OWNERS = {"VarHandleOp", "IteratorV2", "OneShotIterator", "IteratorGetNext", "CrossReplicaSum"}
 _IDLE = READS | set(DRAWS) | _OWNERS
 
-_known: weakref.WeakKeyDictionary[Snapshot, Effects] = weakref.WeakKeyDictionary()
+_effects_by_snapshot: weakref.WeakKeyDictionary[Snapshot, Effects] = weakref.WeakKeyDictionary()
 
 
 class Effects:
     """The effects of a graph's nodes; ``Effects.of`` caches them per snapshot.
 
     Attributes:
-      felt: the nodes for which it matters whether they, or their inputs, have run: those that
+      observable: the nodes for which it matters whether they, or their inputs, have run: those that
         change state, fail or communicate with the outside, and all that depend on them. In a
         graph with v1 control flow all nodes, because its edges also mark what is dead.
     """
@@ -40,50 +40,50 @@ class Effects:
         self._functions = {f.signature.name for f in snapshot.library.function}
         self._changing = functions_where(snapshot.library, self._changes_by_itself)
         self._snapshot = weakref.ref(snapshot)  # the cache's key, which must not keep itself alive
-        self.felt = self._find(snapshot, set())
+        self.observable = self._find(snapshot, set())
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Effects:
         """Returns the effects of a snapshot's nodes, computed once."""
-        if snapshot not in _known:
-            _known[snapshot] = cls(snapshot)
-        return _known[snapshot]
+        if snapshot not in _effects_by_snapshot:
+            _effects_by_snapshot[snapshot] = cls(snapshot)
+        return _effects_by_snapshot[snapshot]
 
     def changes_state(self, node: Any) -> bool:
         """Returns whether a node changes state; a branch or loop that only reads does not."""
-        called = called_functions(node) & self._functions
-        return bool(called & self._changing) if called else _is_change(node.op)
+        functions = called_functions(node) & self._functions
+        return bool(functions & self._changing) if functions else _is_change(node.op)
 
     def _changes_by_itself(self, node: Any) -> bool:
         return not called_functions(node) & self._functions and _is_change(node.op)
 
-    def felt_beyond(self, given: set[str]) -> set[str]:
-        """Returns ``felt`` for the case that these tensors are given.
+    def observable_beyond(self, input_refs: set[str]) -> set[str]:
+        """Returns ``observable`` for the case that these tensors are given.
 
         Nodes that follow from given tensors need not wait for their sources. Otherwise a batch that
         came from a queue would make the whole model an effect of it.
         """
         snapshot = self._snapshot()
-        if snapshot is None or not any(node_name(ref) in self.felt for ref in given):
-            return self.felt
-        return self._find(snapshot, given)
+        if snapshot is None or not any(node_name(ref) in self.observable for ref in input_refs):
+            return self.observable
+        return self._find(snapshot, input_refs)
 
-    def _find(self, snapshot: Snapshot, given: set[str]) -> set[str]:
+    def _find(self, snapshot: Snapshot, input_refs: set[str]) -> set[str]:
         if any(node.op in V1_CONTROL_FLOW for node in snapshot.nodes.values()):
             return set(snapshot.nodes)
-        found = {name for name, node in snapshot.nodes.items() if self.changes_state(node)}
+        names = {name for name, node in snapshot.nodes.items() if self.changes_state(node)}
         users: dict[str, list[str]] = {}
         for name, node in snapshot.nodes.items():
             for ref in node.input:
-                if tensor_ref(ref) not in given:
+                if tensor_ref(ref) not in input_refs:
                     users.setdefault(node_name(ref), []).append(name)
-        waiting = list(found)
-        while waiting:
-            for user in users.get(waiting.pop(), ()):
-                if user not in found:
-                    found.add(user)
-                    waiting.append(user)
-        return found
+        worklist = list(names)
+        while worklist:
+            for user in users.get(worklist.pop(), ()):
+                if user not in names:
+                    names.add(user)
+                    worklist.append(user)
+        return names
 
 
 def _is_change(op: str) -> bool:

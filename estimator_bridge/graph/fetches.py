@@ -49,9 +49,9 @@ class Fetches:
             kind: Any = type(item)
             return lambda values: kind(*(part(values) for part in parts))
         if isinstance(item, Mapping):
-            named = {key: self._parse(value) for key, value in item.items()}
+            builders = {key: self._parse(value) for key, value in item.items()}
             make = type(item) if isinstance(item, dict) else dict
-            return lambda values: _mapping(make, named, values)
+            return lambda values: _mapping(make, builders, values)
         if hasattr(item, "__attrs_attrs__"):
             parts = [self._parse(getattr(item, a.name)) for a in item.__attrs_attrs__]
             kind = type(item)
@@ -124,10 +124,10 @@ def flat_feed(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _mapping(
-    make: Callable[[], Any], named: Mapping[Any, Callable[[list[Any]], Any]], values: list[Any]
+    make: Callable[[], Any], builders: Mapping[Any, Callable[[list[Any]], Any]], values: list[Any]
 ) -> Any:
     result = make()
-    for key, part in named.items():
+    for key, part in builders.items():
         result[key] = part(values)
     return result
 

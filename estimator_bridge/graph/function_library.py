@@ -8,7 +8,7 @@ from typing import Any
 
 from estimator_bridge.tensorflow_private import eager_context, op_def
 
-__all__ = ["called_functions", "functions_where", "make_known", "reached"]
+__all__ = ["called_functions", "functions_where", "reached", "register_functions"]
 
 
 def called_functions(node: Any) -> set[str]:
@@ -38,18 +38,18 @@ def _takes_functions(op: str) -> bool:
 
 def functions_where(library: Any, test: Callable[[Any], bool]) -> set[str]:
     """Returns the names of functions that contain a node passing a test, at any depth of calls."""
-    found: set[str] = set()
+    names: set[str] = set()
     grew = True
     while grew:
         grew = False
         for function in library.function:
             name = function.signature.name
-            if name not in found and any(
-                test(node) or called_functions(node) & found for node in function.node_def
+            if name not in names and any(
+                test(node) or called_functions(node) & names for node in function.node_def
             ):
-                found.add(name)
+                names.add(name)
                 grew = True
-    return found
+    return names
 
 
 def reached(library: Any, nodes: Iterable[Any]) -> Any:
@@ -57,20 +57,20 @@ def reached(library: Any, nodes: Iterable[Any]) -> Any:
     functions = {f.signature.name: f for f in library.function}
     gradients = {g.function_name: g for g in library.gradient}
     part = type(library)()
-    found: set[str] = set()
-    waiting = list(nodes)
-    while waiting:
-        called = called_functions(waiting.pop())
-        called |= {gradients[name].gradient_func for name in called & gradients.keys()}
-        for name in (called & functions.keys()) - found:
-            found.add(name)
-            waiting += functions[name].node_def
-    part.function.extend(f for name, f in functions.items() if name in found)
-    part.gradient.extend(g for name, g in gradients.items() if name in found)
+    names: set[str] = set()
+    worklist = list(nodes)
+    while worklist:
+        callees = called_functions(worklist.pop())
+        callees |= {gradients[name].gradient_func for name in callees & gradients.keys()}
+        for name in (callees & functions.keys()) - names:
+            names.add(name)
+            worklist += functions[name].node_def
+    part.function.extend(f for name, f in functions.items() if name in names)
+    part.gradient.extend(g for name, g in gradients.items() if name in names)
     return part
 
 
-def make_known(library: Any) -> None:
+def register_functions(library: Any) -> None:
     """Registers functions with the eager runtime, as tf.function does with its own.
 
     A function that a program made by tf.function or tf.cond is registered already; one that was

@@ -37,25 +37,25 @@ _rewritten: weakref.WeakKeyDictionary[Snapshot, Snapshot] = weakref.WeakKeyDicti
 
 
 def has_rows(snapshot: Snapshot, names: Iterable[str]) -> bool:
-    """Whether some of these nodes make batches of arrays' rows, as far as their types tell."""
+    """Returns whether, by their types, some of these nodes make batches of arrays' rows."""
     kinds = {snapshot.nodes[name].op for name in names}
     return kinds.issuperset(("TensorSliceDataset", "BatchDatasetV2"))
 
 
 def joins_rows(node: tf.compat.v1.NodeDef) -> bool:
-    """Whether a node of a rewritten snapshot joins elements to a batch, other than numbers."""
+    """Returns whether a node of a rewritten snapshot batches elements other than numbers."""
     return node.op == "BatchDatasetV2" and not node.name.endswith(_NUMBERS)
 
 
 def with_rows_gathered(snapshot: Snapshot, graph: tf.Graph) -> Snapshot:
-    """Returns a snapshot in which batches of arrays' rows are made otherwise, with equal elements.
+    """Returns a snapshot that makes batches of arrays' rows in a faster way, with equal elements.
 
     Args:
       snapshot: the snapshot of the graph.
       graph: knows the shapes.
     """
-    found = _rewritten.get(snapshot)
-    if found is None:
+    rewritten = _rewritten.get(snapshot)
+    if rewritten is None:
         maker, may_slice = NodeMaker(), not _repeats(snapshot)
         pipelines = list(find_row_pipelines(snapshot, graph))
         may_read_ahead = not _restarts(snapshot, pipelines)
@@ -66,87 +66,91 @@ def with_rows_gathered(snapshot: Snapshot, graph: tf.Graph) -> Snapshot:
                 _slice(maker, pipeline)
             elif _row_bytes(pipeline) <= _LARGE_ROW:
                 _gather(maker, pipeline)
-        found = snapshot
+        rewritten = snapshot
         if maker.nodes:
-            found = snapshot.with_nodes(maker.nodes, maker.functions.values())
-        _rewritten[snapshot] = found
-    return found
+            rewritten = snapshot.with_nodes(maker.nodes, maker.functions.values())
+        _rewritten[snapshot] = rewritten
+    return rewritten
 
 
 def _repeats(snapshot: Snapshot) -> bool:
-    """Whether a batch may be read twice. A py_function that changed its slice would change both."""
+    """Returns whether a batch may be read twice: a py_function could then change both copies."""
     bodies = [snapshot.nodes.values(), *(f.node_def for f in snapshot.library.function)]
     return any("Repeat" in node.op for body in bodies for node in body)
 
 
 def _restarts(snapshot: Snapshot, pipelines: Sequence[RowPipeline]) -> bool:
-    """Whether batches may be read from the start again before their end was reached."""
+    """Returns whether batches may be read from the start again before their end was reached."""
     inside = {node.name for pipeline in pipelines for node in pipeline.between}
     bodies = [f.node_def for f in snapshot.library.function]
     nodes = [node for name, node in snapshot.nodes.items() if name not in inside]
     return any("Repeat" in node.op for body in [nodes, *bodies] for node in body)
 
 
-def _reshuffles(found: RowPipeline) -> bool:
-    """Whether each epoch draws a seed, so that a later start differs if rows were read ahead."""
-    kinds = [node.op for node in found.between]
+def _reshuffles(pipeline: RowPipeline) -> bool:
+    """Returns whether each epoch draws a seed: rows read ahead would change the next epoch's."""
+    kinds = [node.op for node in pipeline.between]
     first = next((i for i, kind in enumerate(kinds) if "Shuffle" in kind), len(kinds))
     return any("Repeat" in kind for kind in kinds[first:])
 
 
-def _is_sliceable(found: RowPipeline) -> bool:
-    is_known = all(shape.is_fully_defined() for shape in found.shapes)
-    return is_known and not found.between and (found.rows >= found.size or not found.drops_short)
+def _is_sliceable(pipeline: RowPipeline) -> bool:
+    is_known = all(shape.is_fully_defined() for shape in pipeline.shapes)
+    return (
+        is_known
+        and not pipeline.between
+        and (pipeline.rows >= pipeline.size or not pipeline.drops_short)
+    )
 
 
-def _row_bytes(found: RowPipeline) -> int:
-    """Returns the size of a row, as far as it is known."""
+def _row_bytes(pipeline: RowPipeline) -> int:
+    """Returns the size of a row; components of unknown shape do not count."""
     return sum(
         math.prod(shape.as_list()) * kind.size
-        for shape, kind in zip(found.shapes, found.types)
+        for shape, kind in zip(pipeline.shapes, pipeline.types)
         if shape.is_fully_defined()
     )
 
 
-def _slice(maker: NodeMaker, found: RowPipeline) -> None:
+def _slice(maker: NodeMaker, pipeline: RowPipeline) -> None:
     """Replaces batches of neighboring rows: the full ones, and the short last one."""
-    name, size = found.batch.name, found.size
-    full, rest = divmod(found.rows, size)
-    rest = 0 if found.drops_short else rest
-    taken = [("full", [full, size], 0)] if full else []
-    taken += [("short", [rest], full * size)] if rest else []
-    made = []
-    for kind, lead, first in taken:
+    name, size = pipeline.batch.name, pipeline.size
+    full, short_size = divmod(pipeline.rows, size)
+    short_size = 0 if pipeline.drops_short else short_size
+    slices = [("full", [full, size], 0)] if full else []
+    slices += [("short", [short_size], full * size)] if short_size else []
+    datasets = []
+    for kind, lead, first in slices:
         columns = [
-            _rows(maker, found, i, f"{name}/{kind}/{i}", lead, first)
-            for i in range(len(found.arrays))
+            _rows(maker, pipeline, i, f"{name}/{kind}/{i}", lead, first)
+            for i in range(len(pipeline.arrays))
         ]
-        made.append(
+        datasets.append(
             maker.add(
-                f"{name}/{kind}" if len(taken) > 1 else name,
+                f"{name}/{kind}" if len(slices) > 1 else name,
                 "TensorSliceDataset" if kind == "full" else "TensorDataset",
                 columns,
-                Toutput_types=found.types,
-                output_shapes=[tf.TensorShape([lead[-1]]) + shape for shape in found.shapes],
+                Toutput_types=pipeline.types,
+                output_shapes=[tf.TensorShape([lead[-1]]) + shape for shape in pipeline.shapes],
             )
         )
-    if len(made) > 1:
-        maker.add(name, "ConcatenateDataset", made, **_elements(found))
-    _omit_prefetch(maker, found)
+    if len(datasets) > 1:
+        maker.add(name, "ConcatenateDataset", datasets, **_elements(pipeline))
+    _omit_prefetch(maker, pipeline)
 
 
-def _omit_prefetch(maker: NodeMaker, found: RowPipeline) -> None:
-    for node in found.ahead:
-        maker.add(node.name, "Identity", [found.batch.name + ":0"], T=tf.variant)
+def _omit_prefetch(maker: NodeMaker, pipeline: RowPipeline) -> None:
+    for node in pipeline.ahead:
+        maker.add(node.name, "Identity", [pipeline.batch.name + ":0"], T=tf.variant)
 
 
 def _rows(
-    maker: NodeMaker, found: RowPipeline, i: int, name: str, lead: list[int], first: int
+    maker: NodeMaker, pipeline: RowPipeline, i: int, name: str, lead: list[int], first: int
 ) -> str:
     """Adds a slice of an array, with the sizes ``lead`` in place of the number of rows."""
-    ref, kind, row = found.arrays[i], found.types[i], found.shapes[i].as_list()
+    ref, kind, row = pipeline.arrays[i], pipeline.types[i], pipeline.shapes[i].as_list()
     count = math.prod(lead)
-    if count < found.rows:
+    if count < pipeline.rows:
         begin = maker.constant(name + "/begin", [first, *(0 for _ in row)])
         counts = maker.constant(name + "/size", [count, *row])
         ref = maker.add(name, "Slice", [ref, begin, counts], T=kind, Index=tf.int64)
@@ -156,24 +160,24 @@ def _rows(
     return ref
 
 
-def _gather(maker: NodeMaker, found: RowPipeline) -> None:
+def _gather(maker: NodeMaker, pipeline: RowPipeline) -> None:
     """Replaces rows by their numbers up to the batch, and gathers the rows of a block of batches.
 
-    A block has so many batches that what it costs beside its rows does not matter. The next block
+    A block has enough batches that its fixed cost does not matter. The next block
     is gathered while the batches of one are used.
     """
-    name, elements = found.batch.name, _elements(found)
+    name, elements = pipeline.batch.name, _elements(pipeline)
     numbers = {"output_types": [tf.int64], "output_shapes": [tf.TensorShape([])]}
-    limits = [maker.constant(f"{name}/limit_{i}", n) for i, n in enumerate((0, found.rows, 1))]
+    limits = [maker.constant(f"{name}/limit_{i}", n) for i, n in enumerate((0, pipeline.rows, 1))]
     ref = maker.add(f"{name}/rows", "RangeDataset", limits, **numbers)
-    for i, node in enumerate(found.between):
+    for i, node in enumerate(pipeline.between):
         ref = maker.copy(node, f"{name}/between_{i}", ref, **numbers)
-    most = min(_BLOCK_ROWS, _BLOCK_BYTES // max(1, _row_bytes(found)))
-    batches = max(1, most // found.size)
-    size, drops = found.batch.input[1:3]
+    max_rows = min(_BLOCK_ROWS, _BLOCK_BYTES // max(1, _row_bytes(pipeline)))
+    batches = max(1, max_rows // pipeline.size)
+    size, drops = pipeline.batch.input[1:3]
     is_block = batches > 1
     blocks = elements
-    of_block = [maker.constant(name + "/block", batches * found.size), _false(maker, name)]
+    of_block = [maker.constant(name + "/block", batches * pipeline.size), _false(maker, name)]
     numbers["output_shapes"] = [tf.TensorShape([None])]
     ref = maker.add(
         name + _NUMBERS,
@@ -181,17 +185,17 @@ def _gather(maker: NodeMaker, found: RowPipeline) -> None:
         [ref, *(of_block if is_block else (size, drops))],
         **numbers,
     )
-    function = _gathering_function(found.types)
+    function = _gathering_function(pipeline.types)
     maker.functions[function.signature.name] = function
     if is_block:
-        shapes = [tf.TensorShape([None]) + shape for shape in found.shapes]
+        shapes = [tf.TensorShape([None]) + shape for shape in pipeline.shapes]
         blocks = {**elements, "output_shapes": shapes}
     ref = maker.add(
         name + "/gathered",
         "MapDataset",
-        [ref, *found.arrays],
+        [ref, *pipeline.arrays],
         f=function.signature.name,
-        Targuments=found.types,
+        Targuments=pipeline.types,
         preserve_cardinality=True,
         **blocks,
         **_IN_TURN,
@@ -199,25 +203,25 @@ def _gather(maker: NodeMaker, found: RowPipeline) -> None:
     one = maker.constant(name + "/one", 1)
     ref = maker.add(name + "/ahead" if is_block else name, "PrefetchDataset", [ref, one], **blocks)
     if is_block:
-        sizes = maker.constant(name + "/sizes", [found.size])
+        sizes = maker.constant(name + "/sizes", [pipeline.size])
         maker.add(name, "RebatchDatasetV2", [ref, sizes, drops], **elements)
-        _omit_prefetch(maker, found)
+        _omit_prefetch(maker, pipeline)
 
 
 def _false(maker: NodeMaker, name: str) -> str:
     return maker.constant(name + "/whole", False, tf.bool)
 
 
-def _elements(found: RowPipeline) -> dict[str, Any]:
+def _elements(pipeline: RowPipeline) -> dict[str, Any]:
     """Returns the attributes of a dataset that gives the batches."""
-    shapes = found.batch.attr["output_shapes"].list.shape
-    return {"output_types": found.types, "output_shapes": [tf.TensorShape(s) for s in shapes]}
+    shapes = pipeline.batch.attr["output_shapes"].list.shape
+    return {"output_types": pipeline.types, "output_shapes": [tf.TensorShape(s) for s in shapes]}
 
 
 def _synchronous() -> dict[str, bool]:
     """Returns the attribute that keeps tf.data from starting threads for a map, if there is one."""
-    known = {attribute.name for attribute in op_def("MapDataset").attr}
-    return {"force_synchronous": True} if "force_synchronous" in known else {}
+    attribute_names = {attribute.name for attribute in op_def("MapDataset").attr}
+    return {"force_synchronous": True} if "force_synchronous" in attribute_names else {}
 
 
 _IN_TURN = _synchronous()
@@ -237,8 +241,8 @@ def _gathering_function(kinds: Sequence[tf.DType]) -> Any:
         signature.output_arg.add(name=f"rows_{i}", type=kind.as_datatype_enum)
         inputs = [f"array_{i}", "numbers", "axis:output:0"]
         gather = function.node_def.add(name=f"gather_{i}", op="GatherV2", input=inputs)
-        given = {"Tparams": kind, "Tindices": tf.int64, "Taxis": tf.int32, "batch_dims": 0}
-        for key, value in given.items():
+        attributes = {"Tparams": kind, "Tindices": tf.int64, "Taxis": tf.int32, "batch_dims": 0}
+        for key, value in attributes.items():
             set_attribute(gather, key, value)
         function.ret[f"rows_{i}"] = f"gather_{i}:output:0"
     return function

@@ -39,20 +39,20 @@ def with_global_step_reads_first(snapshot: Snapshot, order: Sequence[str]) -> li
         sources = {node_name(r) for r in snapshot.nodes[name].input if not r.startswith("^")}
         for variable in sources & variables:
             accesses.setdefault(variable, []).append(i)
-    ahead: dict[int, list[str]] = {}  # by position, the reads to insert before it
+    reads_by_position: dict[int, list[str]] = {}  # by position, the reads to insert before it
     for places in accesses.values():
-        place, moved = _reads_ahead(snapshot, order, places)
-        if moved:
-            ahead.setdefault(place, []).extend(moved)
-    if not ahead:
+        place, reads = _reads_ahead(snapshot, order, places)
+        if reads:
+            reads_by_position.setdefault(place, []).extend(reads)
+    if not reads_by_position:
         return list(order)
-    away = {name for moved in ahead.values() for name in moved}
-    placed: list[str] = []
+    moved_reads = {name for reads in reads_by_position.values() for name in reads}
+    new_order: list[str] = []
     for i, name in enumerate(order):
-        placed += ahead.get(i, ())
-        if name not in away:
-            placed.append(name)
-    return placed
+        new_order += reads_by_position.get(i, ())
+        if name not in moved_reads:
+            new_order.append(name)
+    return new_order
 
 
 def _reads_ahead(
@@ -68,21 +68,21 @@ def _reads_ahead(
     changes_state = Effects.of(snapshot).changes_state
     place: int | None = None  # position of the first update that a read may pass
     has_value = False
-    moved: list[str] = []
+    reads: list[str] = []
     for i in places:
         name = order[i]
         node = snapshot.nodes[name]
         if node.op == "ReadVariableOp":
             has_value = True
             if place is not None and len(node.input) == 1 and name not in snapshot.end_reads:
-                moved.append(name)
+                reads.append(name)
         elif changes_state(node):
             is_passable = _waits(snapshot, node) and (has_value or node.op in _ADDS)
-            if moved and not is_passable:
+            if reads and not is_passable:
                 break  # reads before a write that does not build on the old value
             place = (i if place is None else place) if is_passable else None
             has_value = has_value or node.op in _ADDS
-    return (0, []) if place is None else (place, moved)
+    return (0, []) if place is None else (place, reads)
 
 
 def _waits(snapshot: Snapshot, node: tf.compat.v1.NodeDef) -> bool:

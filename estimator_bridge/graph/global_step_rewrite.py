@@ -20,17 +20,17 @@ def rewritten_global_step_read(graph: tf.Graph) -> dict[str, tf.compat.v1.NodeDe
 
     The plain read fails if the step has no value yet.
     """
-    read = existing_global_step_read(graph)
-    branch = read.op if read is not None else None
+    step_read = existing_global_step_read(graph)
+    branch = step_read.op if step_read is not None else None
     while branch is not None and branch.type in _BEHIND:
         branch = branch.inputs[0].op
     if branch is None or branch.type != "If":  # other variables, and v1's control flow
         return {}
-    asked = branch.inputs[0].op
-    if asked.type != "VarIsInitializedOp" or asked.inputs[0] is not branch.inputs[1]:
+    condition = branch.inputs[0].op
+    if condition.type != "VarIsInitializedOp" or condition.inputs[0] is not branch.inputs[1]:
         return {}
     node = tf.compat.v1.NodeDef(
-        name=branch.name, op="ReadVariableOp", input=[asked.inputs[0].op.name]
+        name=branch.name, op="ReadVariableOp", input=[condition.inputs[0].op.name]
     )
     node.attr["dtype"].type = branch.outputs[0].dtype.as_datatype_enum
     return {branch.name: node}

@@ -20,17 +20,17 @@ __all__ = ["HostFunction"]
 
 @dataclasses.dataclass(frozen=True)
 class _Effects:
-    """What a call does to variables and iterators besides computing.
+    """The effects of a call on variables and iterators.
 
     Attributes:
       datasets: by iterator that it initializes, the reference of its dataset.
-      used: the variables that it reads or writes.
+      resource_names: the variables that it reads or writes.
       restored: the variables to which it may assign any shape.
       stale: the variables whose other copies, if there are any, differ after it.
     """
 
     datasets: Mapping[str, str]
-    used: Collection[str]
+    resource_names: Collection[str]
     restored: Collection[str]
     stale: Collection[str]
 
@@ -58,40 +58,40 @@ class HostFunction:
         added: Iterable[tf.compat.v1.NodeDef],
     ):
         owners = resources.owners
-        given = {f"{name}:0" for name in owners} | set(feed_names)
+        input_refs = {f"{name}:0" for name in owners} | set(feed_names)
         snapshot = replica_locals(graph).for_session(Snapshot.of(graph)).with_nodes(added)
-        lifted = Lifted(snapshot, refs, given, owners)
-        if not resources.inputs.keeps_positions and has_rows(snapshot, lifted.names):
+        subgraph = Lifted(snapshot, refs, input_refs, owners)
+        if not resources.inputs.keeps_positions and has_rows(snapshot, subgraph.names):
             snapshot = with_rows_gathered(snapshot, graph)
-            lifted = Lifted(snapshot, refs, given, owners)
-        _check_fed(snapshot, lifted, refs)
-        resources.inputs.check_not_read_elsewhere(lifted.names)
-        datasets = _initialized_iterators(snapshot, lifted)
-        wanted = [*refs, *datasets.values()]
+            subgraph = Lifted(snapshot, refs, input_refs, owners)
+        _check_fed(snapshot, subgraph, refs)
+        resources.inputs.check_not_read_elsewhere(subgraph.names)
+        datasets = _initialized_iterators(snapshot, subgraph)
+        all_refs = [*refs, *datasets.values()]
         if datasets:
-            lifted = Lifted(snapshot, wanted, given, owners)
-        self._lifted = lifted
+            subgraph = Lifted(snapshot, all_refs, input_refs, owners)
+        self._lifted = subgraph
         self._graph = graph  # py_function's callables live as long as their graph
-        resources.prepare(lifted.given)
+        resources.prepare(subgraph.input_refs)
         self._resources = resources
-        written = [n for n in lifted.writes if n in resources.variables]
+        assigned_variables = [n for n in subgraph.writes if n in resources.variables]
         self._effects = effects = _Effects(
             datasets,
-            used={ref[: -len(":0")] for ref in lifted.given},
-            restored=_written_in_any_shape(graph, snapshot, lifted) & resources.variables.keys(),
-            stale=written,
+            resource_names={ref[: -len(":0")] for ref in subgraph.input_refs},
+            restored=_written_in_any_shape(graph, snapshot, subgraph) & resources.variables.keys(),
+            stale=assigned_variables,
         )
-        self.random_names = lifted.random_names
-        keep = [i for i, ref in enumerate(wanted) if not ref.startswith("^")]
+        self.random_names = subgraph.random_names
+        keep = [i for i, ref in enumerate(all_refs) if not ref.startswith("^")]
         self._function: Any = None
-        # Whether a call only calls the function, and whether a call has succeeded.
+        # True if a call only calls the function, and if a call has succeeded.
         self._is_plain = self._was_called = False
-        if not keep and all(snapshot.nodes[name].op == "NoOp" for name in lifted.names):
+        if not keep and all(snapshot.nodes[name].op == "NoOp" for name in subgraph.names):
             return  # many init ops initialize nothing
 
         def function(rng_step: tf.Tensor, *fed: tf.Tensor) -> list[tf.Tensor]:
-            values = {**resources.handles(lifted.given), **dict(zip(feed_names, fed))}
-            results = lifted(values, self._join_alone, rng_step=rng_step)
+            values = {**resources.handles(subgraph.input_refs), **dict(zip(feed_names, fed))}
+            results = subgraph(values, self._join_alone, rng_step=rng_step)
             operations = [r for r in results if isinstance(r, tf.Operation)]
             with tf.control_dependencies(operations):
                 return [tf.identity(results[i]) for i in keep]
@@ -99,17 +99,17 @@ class HostFunction:
         signature = [tf.TensorSpec([], tf.int64)]
         signature += [_spec_of(graph.get_tensor_by_name(name)) for name in feed_names]
         with eager_mode(), tf.device(host_device()):
-            compiled = tf.function(function, autograph=False)
-            self._function = flat_call(compiled.get_concrete_function(*signature))
+            tf_function = tf.function(function, autograph=False)
+            self._function = flat_call(tf_function.get_concrete_function(*signature))
             self._first_draw = tf.constant(0, tf.int64)
-        combined = resources.wholes.among(effects.used)
-        has_copies = resources.wholes.replicas > 1 and bool(written)
+        combined = resources.wholes.among(effects.resource_names)
+        has_copies = resources.wholes.replicas > 1 and bool(assigned_variables)
         self._is_plain = not (datasets or effects.restored or has_copies or combined)
 
     @property
-    def given(self) -> Collection[str]:
+    def input_refs(self) -> Collection[str]:
         """The references whose values it takes or holds."""
-        return self._lifted.given
+        return self._lifted.input_refs
 
     def __call__(self, feeds: Mapping[str, Any], rng_step: int) -> list[tf.Tensor]:
         """Returns the eager tensors of the references that are not operations.
@@ -127,7 +127,7 @@ class HostFunction:
         with eager_mode(), tf.device(host_device()):
             self._resources.check_values(self._lifted.reads_first)
             self._resources.inputs.check_initialized_once(effects.datasets)
-            self._resources.combine(effects.used)
+            self._resources.combine(effects.resource_names)
             fed = [tf.convert_to_tensor(feeds[n]) for n in names]
             results = self._function(tf.constant(rng_step, tf.int64), *fed)
             if effects.datasets:
@@ -152,9 +152,9 @@ class HostFunction:
         return [value for value, _ in values]
 
 
-def _initialized_iterators(snapshot: Snapshot, lifted: Lifted) -> dict[str, str]:
+def _initialized_iterators(snapshot: Snapshot, subgraph: Lifted) -> dict[str, str]:
     """Maps each iterator that these nodes initialize to the reference of its dataset."""
-    nodes = (snapshot.nodes[name] for name in lifted.names)
+    nodes = (snapshot.nodes[name] for name in subgraph.names)
     return {
         node_name(node.input[1]): tensor_ref(node.input[0])
         for node in nodes
@@ -162,8 +162,8 @@ def _initialized_iterators(snapshot: Snapshot, lifted: Lifted) -> dict[str, str]
     }
 
 
-def _check_fed(snapshot: Snapshot, lifted: Lifted, refs: Sequence[str]) -> None:
-    for name in lifted.names:
+def _check_fed(snapshot: Snapshot, subgraph: Lifted, refs: Sequence[str]) -> None:
+    for name in subgraph.names:
         if snapshot.nodes[name].op == "Placeholder":
             raise tf.errors.InvalidArgumentError(
                 None,
@@ -173,16 +173,16 @@ def _check_fed(snapshot: Snapshot, lifted: Lifted, refs: Sequence[str]) -> None:
             )
 
 
-def _written_in_any_shape(graph: tf.Graph, snapshot: Snapshot, lifted: Lifted) -> set[str]:
+def _written_in_any_shape(graph: tf.Graph, snapshot: Snapshot, subgraph: Lifted) -> set[str]:
     """Returns the variables that are assigned a value of statically unknown shape."""
-    assigned = set()
-    for name in lifted.names:
+    variables = set()
+    for name in subgraph.names:
         if snapshot.nodes[name].op != "AssignVariableOp":
             continue
         operation = graph.get_operation_by_name(name)
         if not operation.inputs[1].shape.is_fully_defined():
-            assigned.add(operation.inputs[0].op.name)
-    return assigned
+            variables.add(operation.inputs[0].op.name)
+    return variables
 
 
 def _check_shape(variable: tf.Variable, name: str) -> None:

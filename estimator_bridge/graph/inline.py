@@ -38,32 +38,32 @@ def inline_call(call: tf.compat.v1.NodeDef, library: Any) -> list[tf.compat.v1.N
 def _expanded(
     node: tf.compat.v1.NodeDef, functions: Mapping[str, Any], hiding: Set[str]
 ) -> Iterator[tf.compat.v1.NodeDef]:
-    called = node.attr["f"].func.name if node.op in _CALLS else node.op
-    if called not in hiding:
+    function_name = node.attr["f"].func.name if node.op in _CALLS else node.op
+    if function_name not in hiding:
         yield node
         return
-    function = functions[called]
+    function = functions[function_name]
     controls = [ref for ref in node.input if ref.startswith("^")]
     arguments = (ref for ref in node.input if not ref.startswith("^"))
-    known = dict(zip((arg.name for arg in function.signature.input_arg), arguments))
+    argument_refs = dict(zip((arg.name for arg in function.signature.input_arg), arguments))
     bodies = {inner.name: inner for inner in function.node_def}
 
     def outer(ref: str) -> str:
         """Translates a reference of the body ('arg', 'node:output:1', '^node') to the graph."""
         if ref.startswith("^"):
             return f"^{node.name}/{ref[1:]}"
-        if ref in known:
-            return known[ref]
+        if ref in argument_refs:
+            return argument_refs[ref]
         name, output, index = ref.split(":")
         position = _position(bodies[name], output, functions) + int(index)
         return f"{node.name}/{name}:{position}"
 
     for inner in function.node_def:
-        made = tf.compat.v1.NodeDef()
-        made.CopyFrom(inner)
-        made.name = f"{node.name}/{inner.name}"
-        made.input[:] = [*map(outer, inner.input), *controls]
-        yield from _expanded(made, functions, hiding)
+        copy = tf.compat.v1.NodeDef()
+        copy.CopyFrom(inner)
+        copy.name = f"{node.name}/{inner.name}"
+        copy.input[:] = [*map(outer, inner.input), *controls]
+        yield from _expanded(copy, functions, hiding)
 
     results = function.signature.output_arg
     call = tf.compat.v1.NodeDef(name=node.name, op="IdentityN" if results else "NoOp")

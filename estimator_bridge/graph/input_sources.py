@@ -1,4 +1,4 @@
-"""What a session knows of the iterators and queues that steps read instead of the graph."""
+"""The iterators and queues that steps read instead of the graph, as a session knows them."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class InputSources:
         Raises:
           FailedPreconditionError: a node would.
         """
-        replaced = sorted(self.nodes_replaced.intersection(names))
-        if replaced:
+        conflicts = sorted(self.nodes_replaced.intersection(names))
+        if conflicts:
             raise tf.errors.FailedPreconditionError(
                 None,
                 None,
-                f"GetNext() failed: {replaced[0]!r} draws from the program's input, which the "
+                f"GetNext() failed: {conflicts[0]!r} draws from the program's input, which the "
                 "steps read through a separate iterator, so its value is not part of their batch. "
                 "Return the tensor among input_fn's features, and use it from there.",
             )
@@ -49,10 +49,10 @@ class InputSources:
         Raises:
           NotImplementedError: they do.
         """
-        again = sorted(self.iterators_read.intersection(iterators))
-        if again:
+        conflicts = sorted(self.iterators_read.intersection(iterators))
+        if conflicts:
             raise NotImplementedError(
-                f"The iterator {again[0]!r} was initialized again while the model reads its "
+                f"The iterator {conflicts[0]!r} was initialized again while the model reads its "
                 "dataset, which has no effect. To switch datasets, make the iterator with "
                 "tf.compat.v1.data.Iterator.from_structure(types, shapes) and one "
                 "iterator.make_initializer(dataset) for each dataset."

@@ -46,17 +46,17 @@ def graph_classes(graph: tf.Graph) -> Iterator[None]:
         yield
     finally:
         with _lock:
-            changed = {k: k.__bases__ for k, bases in _before.items() if k.__bases__ != bases}
-            if changed:
-                _in_graphs[graph] = changed
+            graph_bases = {k: k.__bases__ for k, bases in _before.items() if k.__bases__ != bases}
+            if graph_bases:
+                _in_graphs[graph] = graph_bases
             _open.remove(graph)
             if not _open:
                 _set_bases(_before)
                 _before.clear()
 
 
-def _set_bases(wanted: dict[Any, tuple[Any, ...]]) -> None:
-    for kind, bases in wanted.items():
+def _set_bases(bases_by_class: dict[Any, tuple[Any, ...]]) -> None:
+    for kind, bases in bases_by_class.items():
         if kind.__bases__ != bases:
             kind.__bases__ = bases
 

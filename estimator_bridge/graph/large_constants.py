@@ -33,7 +33,9 @@ _LARGE = 1 << 18  # bytes; below this, a captured tensor has no advantage over a
 
 _ALIGNMENT = 64  # bytes; kernels may expect this of a tensor's memory
 
-_taken: weakref.WeakKeyDictionary[tf.Graph, dict[str, tf.Tensor]] = weakref.WeakKeyDictionary()
+_arrays_by_graph: weakref.WeakKeyDictionary[tf.Graph, dict[str, tf.Tensor]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
 @contextlib.contextmanager
@@ -43,22 +45,22 @@ def arrays_outside(graph: tf.Graph) -> Iterator[None]:
     The operation has another type than a constant's, so this suits graphs that no file will hold.
 
     Args:
-      graph: the graph; graphs of functions in it take their constants as they are.
+      graph: the graph; graphs of functions in it keep their constants.
     """
-    known = _taken.setdefault(graph, {})
+    arrays = _arrays_by_graph.setdefault(graph, {})
 
     def make(value: Any, name: str | None) -> tf.Tensor | None:
         if tf.compat.v1.get_default_graph() is not graph or not _is_large_array(value):
             return None
         with eager_mode(), tf.device(host_address() + "/device:CPU:0"):
-            held = _copied_once(value)
+            array = _copied_once(value)
 
         def read() -> np.ndarray:
-            return known[tensor.name].numpy()
+            return arrays[tensor.name].numpy()
 
-        tensor = tf.numpy_function(read, [], held.dtype, stateful=False, name=name or "Const")
-        tensor.set_shape(held.shape)
-        known[tensor.name] = held
+        tensor = tf.numpy_function(read, [], array.dtype, stateful=False, name=name or "Const")
+        tensor.set_shape(array.shape)
+        arrays[tensor.name] = array
         return tensor
 
     with constants_made_otherwise(make):
@@ -67,28 +69,28 @@ def arrays_outside(graph: tf.Graph) -> Iterator[None]:
 
 def free_arrays(graph: tf.Graph) -> None:
     """Frees the values of a graph that is not used again; the graph itself may be freed late."""
-    _taken.pop(graph, {}).clear()
+    _arrays_by_graph.pop(graph, {}).clear()
 
 
-def free_rows(graph: tf.Graph, used: Collection[str]) -> list[str]:
+def free_rows(graph: tf.Graph, captured_refs: Collection[str]) -> list[str]:
     """Frees the arrays outside of a graph that only its datasets read, once these are not used.
 
     Args:
       graph: the graph; the rest of it is used again.
-      used: references of arrays that functions have captured, which are kept.
+      captured_refs: references of arrays that functions have captured, which are kept.
 
     Returns:
       The references of the freed arrays.
     """
-    known = _taken.get(graph, {})
-    freed = [ref for ref in known if ref not in used and _feeds_datasets(graph, ref)]
-    for ref in freed:
-        del known[ref]
-    return freed
+    arrays = _arrays_by_graph.get(graph, {})
+    freed_refs = [ref for ref in arrays if ref not in captured_refs and _feeds_datasets(graph, ref)]
+    for ref in freed_refs:
+        del arrays[ref]
+    return freed_refs
 
 
 def _feeds_datasets(graph: tf.Graph, ref: str) -> bool:
-    """Whether a tensor is an array outside of the graph, and a component of datasets alone."""
+    """Returns whether a tensor is an array outside of the graph that only datasets use."""
     tensor = graph.get_tensor_by_name(ref)
     readers = tensor.consumers()
     return tensor.op.type == _OUTSIDE and all("Dataset" in reader.type for reader in readers)
@@ -103,30 +105,30 @@ def take_large_constants(
       graph: the graph; its values are cached for its next GraphDef.
       graph_def: the graph's GraphDef; it is changed.
     """
-    known = _taken.setdefault(graph, {})
-    found = {}
+    arrays = _arrays_by_graph.setdefault(graph, {})
+    values = {}
     for node in graph_def.node:
-        if node.op == _OUTSIDE and node.name + ":0" in known:
-            found[node.name + ":0"] = known[node.name + ":0"]
+        if node.op == _OUTSIDE and node.name + ":0" in arrays:
+            values[node.name + ":0"] = arrays[node.name + ":0"]
             node.op = "Const"
             dtype = node.attr["Tout"].list.type[0]
             node.attr.clear()
             node.attr["dtype"].type = dtype
         elif node.op == "Const" and _may_be_large(node.attr["value"].tensor):
             ref, proto = node.name + ":0", node.attr["value"].tensor
-            if ref not in known:
+            if ref not in arrays:
                 content = proto.tensor_content  # copies on each access
                 if len(content) <= _LARGE:
                     continue
-                known[ref] = _value(proto, content)
-            found[ref] = known[ref]
+                arrays[ref] = _value(proto, content)
+            values[ref] = arrays[ref]
             # The import fails for a node without a value, so a missing value cannot go unnoticed.
             node.attr["value"].ClearField("tensor")
-    if not found:
-        return graph_def, found
+    if not values:
+        return graph_def, values
     small = tf.compat.v1.GraphDef()
     small.CopyFrom(graph_def)  # cleared memory is only freed together with the message
-    return small, found
+    return small, values
 
 
 def with_value(node: tf.compat.v1.NodeDef, value: tf.Tensor) -> tf.compat.v1.NodeDef:

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph.collectives import REPLICA_ID
-from estimator_bridge.graph.function_library import make_known
+from estimator_bridge.graph.function_library import register_functions
 from estimator_bridge.graph.plan import make_plan
 from estimator_bridge.graph.plan_parts import Part, make_parts
 from estimator_bridge.graph.randomness import (
@@ -39,7 +39,7 @@ class Lifted:
     Args:
       snapshot: the traced graph.
       fetches: tensor references ('a:0') or operations ('^a').
-      given: references to tensors whose values the caller supplies.
+      input_refs: references to tensors whose values the caller supplies.
       resources: names of the nodes that own a resource.
       jit_compile: whether XLA compiles the parts between the sums over replicas.
       streams: the kind of random streams.
@@ -48,7 +48,7 @@ class Lifted:
         an accelerator; by default all imports share one buffer outside.
 
     Attributes:
-      given: the members of ``given`` that are used.
+      input_refs: the members of ``input_refs`` that are used.
       names: the nodes that a call imports.
       writes: names of the resources that may be written.
       reads_first: names of the resources that must have a value before a call.
@@ -58,7 +58,7 @@ class Lifted:
         self,
         snapshot: Snapshot,
         fetches: Sequence[str],
-        given: Iterable[str] = (),
+        input_refs: Iterable[str] = (),
         resources: Iterable[str] = (),
         jit_compile: bool = False,
         streams: RandomStreams = _OWN_STREAMS,
@@ -66,10 +66,14 @@ class Lifted:
         bakes_constants: bool = False,
     ):
         self._fetches = [tensor_ref(f) for f in fetches]
-        self._held = {} if bakes_constants or jit_compile else snapshot.constants
-        offered = {*given, REPLICA_ID, *self._held}
+        self._constants = {} if bakes_constants or jit_compile else snapshot.constants
+        offered = {*input_refs, REPLICA_ID, *self._constants}
         plan = make_plan(snapshot, self._fetches, offered, set(resources))
-        self.given, self.writes, self.reads_first = plan.given, plan.writes, plan.reads_first
+        self.input_refs, self.writes, self.reads_first = (
+            plan.input_refs,
+            plan.writes,
+            plan.reads_first,
+        )
         self.names = [n for s in plan.stages for n in (*s.body, *s.sums)]
         is_island = plan.has_v1_control_flow
         self._importer = (
@@ -114,47 +118,49 @@ class Lifted:
           The fetches in order: tensors, and operations for '^a'.
         """
         capture = tf.compat.v1.get_default_graph().capture  # for tensors of an outer function
-        if REPLICA_ID in self.given:
+        if REPLICA_ID in self.input_refs:
             values = {REPLICA_ID: tf.convert_to_tensor(replica, tf.int32), **values}
-        held = {ref: self._held[ref] for ref in self.given & self._held.keys()}
-        values = {**held, **values}
-        known = {
-            ref: values[ref] if ref.startswith("^") else capture(values[ref]) for ref in self.given
+        constants = {ref: self._constants[ref] for ref in self.input_refs & self._constants.keys()}
+        values = {**constants, **values}
+        tensors = {
+            ref: values[ref] if ref.startswith("^") else capture(values[ref])
+            for ref in self.input_refs
         }
         if self.random_names:
-            known[RNG_STEP + ":0"] = capture(tf.convert_to_tensor(rng_step, tf.int64))
-            known[REPLICA_KEY + ":0"] = replica_key(replica)
+            tensors[RNG_STEP + ":0"] = capture(tf.convert_to_tensor(rng_step, tf.int64))
+            tensors[REPLICA_KEY + ":0"] = replica_key(replica)
         static_replica = replica if isinstance(replica, int) else 0
         for part in self._parts:
-            self._import(part, known, static_replica)
+            self._import(part, tensors, static_replica)
             if part.sums:
-                totals = join([(known[value], groups) for _, value, groups in part.sums])
+                totals = join([(tensors[value], groups) for _, value, groups in part.sums])
                 for (name, _, _), total in zip(part.sums, totals):
-                    known[name + ":0"], known["^" + name] = total, total.op
-        return [known[f] for f in self._fetches]
+                    tensors[name + ":0"], tensors["^" + name] = total, total.op
+        return [tensors[f] for f in self._fetches]
 
-    def _import(self, part: Part, known: dict[str, Any], replica: int) -> None:
+    def _import(self, part: Part, tensors: dict[str, Any], replica: int) -> None:
         if not part.graph_def.node:
             return
         graph_def = self._randomness.for_replica(part.graph_def, replica)
         with _importing:
-            make_known(graph_def.library)
-            elements = self._importer(graph_def, part, known)
-        for ref, element in zip(part.wanted, elements):
-            known[ref] = element
+            register_functions(graph_def.library)
+            elements = self._importer(graph_def, part, tensors)
+        for ref, element in zip(part.outputs, elements):
+            tensors[ref] = element
             if isinstance(element, tf.Tensor):
-                known["^" + node_name(ref)] = element.op
+                tensors["^" + node_name(ref)] = element.op
 
 
 def _import_here(
-    graph_def: tf.compat.v1.GraphDef, part: Part, known: Mapping[str, Any]
+    graph_def: tf.compat.v1.GraphDef, part: Part, tensors: Mapping[str, Any]
 ) -> list[Any]:
     inputs = {
-        ref: _waitable(known[ref]) if ref.startswith("^") else known[ref] for ref in part.outside
+        ref: _waitable(tensors[ref]) if ref.startswith("^") else tensors[ref]
+        for ref in part.outside
     }
     with import_below_control_edges():
         return tf.graph_util.import_graph_def(
-            graph_def, inputs, [ref.lstrip("^") for ref in part.wanted], name=""
+            graph_def, inputs, [ref.lstrip("^") for ref in part.outputs], name=""
         )
 
 
@@ -169,7 +175,7 @@ def _waitable(element: tf.Tensor | tf.Operation) -> tf.Tensor:
 
 
 def _import_island(
-    graph_def: tf.compat.v1.GraphDef, part: Part, known: Mapping[str, Any]
+    graph_def: tf.compat.v1.GraphDef, part: Part, values: Mapping[str, Any]
 ) -> list[Any]:
     """Imports into a separate function, ordered by the program's control edges alone.
 
@@ -177,33 +183,33 @@ def _import_island(
     refuses such edges (the ops are in different frames) or never runs the op (it waits for a dead
     branch).
     """
-    awaited = [known[ref] for ref in part.outside if ref.startswith("^")]
+    control_inputs = [values[ref] for ref in part.outside if ref.startswith("^")]
 
     def body() -> list[tf.Tensor]:
-        got = _import_here(graph_def, part, _captured(part, known))
-        operations = [e for e in got if isinstance(e, tf.Operation)]
+        elements = _import_here(graph_def, part, _captured(part, values))
+        operations = [e for e in elements if isinstance(e, tf.Operation)]
         with tf.control_dependencies(operations):
-            tensors = [tf.identity(e) for e in got if isinstance(e, tf.Tensor)]
-            done = tf.constant(True)
+            tensors = [tf.identity(e) for e in elements if isinstance(e, tf.Tensor)]
+            completion = tf.constant(True)
         # Whatever waits for the call, such as a read of the global step, waits for these alone.
         graph = tf.compat.v1.get_default_graph()
-        graph.control_outputs.extend([done.op, *(tensor.op for tensor in tensors)])
-        return [*tensors, done]
+        graph.control_outputs.extend([completion.op, *(tensor.op for tensor in tensors)])
+        return [*tensors, completion]
 
-    with tf.control_dependencies(awaited):
-        *tensors, done = tf.compat.v1.wrap_function(body, [])()
-    return _in_order(part, tensors, done)
+    with tf.control_dependencies(control_inputs):
+        *tensors, completion = tf.compat.v1.wrap_function(body, [])()
+    return _in_order(part, tensors, completion)
 
 
 def _import_compiled(
-    graph_def: tf.compat.v1.GraphDef, part: Part, known: Mapping[str, Any]
+    graph_def: tf.compat.v1.GraphDef, part: Part, values: Mapping[str, Any]
 ) -> list[Any]:
     """Imports into a function that XLA compiles; see ``_import_island``."""
-    awaited = [known[ref] for ref in part.outside if ref.startswith("^")]
+    control_inputs = [values[ref] for ref in part.outside if ref.startswith("^")]
 
     def body() -> list[tf.Tensor]:
-        got = _import_here(graph_def, part, _captured(part, known))
-        tensors = [e for e in got if isinstance(e, tf.Tensor)]
+        elements = _import_here(graph_def, part, _captured(part, values))
+        tensors = [e for e in elements if isinstance(e, tf.Tensor)]
         for tensor in tensors:
             if tensor.dtype == tf.variant:
                 raise NotCompilableError(
@@ -213,21 +219,21 @@ def _import_compiled(
                 )
         return [*map(tf.identity, tensors), tf.constant(True)]
 
-    with tf.control_dependencies(awaited):
-        *tensors, done = tf.function(body, autograph=False, jit_compile=True)()
-    return _in_order(part, tensors, done)
+    with tf.control_dependencies(control_inputs):
+        *tensors, completion = tf.function(body, autograph=False, jit_compile=True)()
+    return _in_order(part, tensors, completion)
 
 
-def _captured(part: Part, known: Mapping[str, Any]) -> dict[str, tf.Tensor]:
-    """Returns what a part takes from outside, captured by the function under construction."""
+def _captured(part: Part, tensors: Mapping[str, Any]) -> dict[str, tf.Tensor]:
+    """Returns a part's inputs from outside, captured by the function under construction."""
     graph = tf.compat.v1.get_default_graph()
     return {
-        ref: tf.constant(True) if ref.startswith("^") else graph.capture(known[ref])
+        ref: tf.constant(True) if ref.startswith("^") else graph.capture(tensors[ref])
         for ref in part.outside
     }
 
 
-def _in_order(part: Part, tensors: Iterable[tf.Tensor], done: tf.Tensor) -> list[Any]:
-    """Returns what is wanted of a part whose function returned these tensors, then ``done``."""
-    waiting = iter(tensors)
-    return [done.op if ref.startswith("^") else next(waiting) for ref in part.wanted]
+def _in_order(part: Part, tensors: Iterable[tf.Tensor], completion: tf.Tensor) -> list[Any]:
+    """Returns a part's outputs, from the results of its function: tensors and ``completion``."""
+    results = iter(tensors)
+    return [completion.op if ref.startswith("^") else next(results) for ref in part.outputs]

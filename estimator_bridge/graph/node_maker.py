@@ -59,11 +59,11 @@ class NodeMaker:
           The reference of its first output.
         """
         self.add(name, node.op, [first, *node.input[1:]])
-        made = self.nodes[-1]
+        node_copy = self.nodes[-1]
         for key, value in node.attr.items():
-            made.attr[key].CopyFrom(value)
+            node_copy.attr[key].CopyFrom(value)
         for key, value in attributes.items():
-            set_attribute(made, key, value)
+            set_attribute(node_copy, key, value)
         return name + ":0"
 
 

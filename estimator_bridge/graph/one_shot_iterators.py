@@ -56,28 +56,28 @@ def dataset_nodes(iterator: Any, snapshot: Snapshot, graph: tf.Graph) -> list[An
 
 
 def _is_plain(node: Any) -> bool:
-    """Whether a node does in the graph what it does in a function: it draws no random numbers."""
+    """Returns whether a node does the same in the graph as in a function: it draws no numbers."""
     return node.op in _CONSTANT or bool(_DATASET.fullmatch(node.op))
 
 
 def _outer(node: Any, name: str, snapshot: Snapshot, graph: tf.Graph) -> Any:
     """Returns the graph's own array instead of a node that has a copy of it."""
-    held = snapshot.constants.get(name + ":0")
-    if held is None or node.op not in _CONSTANT or not _is_copy(node, name, held, graph):
+    array = snapshot.constants.get(name + ":0")
+    if array is None or node.op not in _CONSTANT or not _is_copy(node, name, array, graph):
         return node
-    own = tf.compat.v1.NodeDef(name=node.name, op="Identity", input=[name + ":0"])
-    own.attr["T"].type = held.dtype.as_datatype_enum
-    return own
+    identity = tf.compat.v1.NodeDef(name=node.name, op="Identity", input=[name + ":0"])
+    identity.attr["T"].type = array.dtype.as_datatype_enum
+    return identity
 
 
-def _is_copy(node: Any, name: str, held: tf.Tensor, graph: tf.Graph) -> bool:
+def _is_copy(node: Any, name: str, array: tf.Tensor, graph: tf.Graph) -> bool:
     operation = graph.get_operation_by_name(name)
     if node.op != operation.type:
         return False
     if node.op != "Const":
         return node.attr["token"].s == operation.get_attr("token")
     value = tf.make_ndarray(node.attr["value"].tensor)
-    return value.dtype == held.dtype and np.array_equal(value, held.numpy())
+    return value.dtype == array.dtype and np.array_equal(value, array.numpy())
 
 
 def as_initialized(iterator: Any) -> list[Any]:

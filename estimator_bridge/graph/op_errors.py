@@ -19,7 +19,7 @@ _NO_NEWS = re.compile(
 
 
 def with_user_line(error: tf.errors.OpError, graph: tf.Graph) -> tf.errors.OpError:
-    """Returns the error to raise instead: of the same type, with the user's line.
+    """Returns the error to raise instead: the same type, with the user's line.
 
     Args:
       error: an error of a function lifted from the graph.
@@ -34,6 +34,6 @@ def with_user_line(error: tf.errors.OpError, graph: tf.Graph) -> tf.errors.OpErr
         line = line_of_node(graph, name)
         if line:
             message = _NO_NEWS.sub("", error.message).rstrip()
-            made = f"Operation {name!r} was made at {line}"
-            return type(error)(error.node_def, error.op, f"{message}\n{made}")
+            origin = f"Operation {name!r} was made at {line}"
+            return type(error)(error.node_def, error.op, f"{message}\n{origin}")
     return error

@@ -51,7 +51,7 @@ class Plan:
     Attributes:
       stages: the stages, at least one.
       inputs: by node, its inputs and control inputs ('a:0', '^a').
-      given: the offered tensor references that are used.
+      input_refs: the offered tensor references that are used.
       writes: the resource nodes that some node of the plan may write.
       reads_first: the resource nodes whose value is used before the plan sets it.
       has_v1_control_flow: whether the nodes include Switch, Merge, Enter, ...
@@ -59,34 +59,34 @@ class Plan:
 
     stages: list[Stage]
     inputs: dict[str, list[str]]
-    given: set[str]
+    input_refs: set[str]
     writes: set[str]
     reads_first: set[str]
     has_v1_control_flow: bool
 
 
 def make_plan(
-    snapshot: Snapshot, fetches: Iterable[str], given: Iterable[str], resources: set[str]
+    snapshot: Snapshot, fetches: Iterable[str], input_refs: Iterable[str], resources: set[str]
 ) -> Plan:
     """Prunes the graph to the fetches, and orders and stages the nodes.
 
     Args:
       snapshot: the traced graph.
       fetches: tensor references ('a:0') and operations ('^a').
-      given: tensor references whose values come from outside: placeholders, feeds, handles.
+      input_refs: tensor references whose values come from outside: placeholders, feeds, handles.
       resources: names of the nodes that own a resource (variables, tables).
 
     Raises:
       NotImplementedError: a CrossReplicaSum is where stages cannot be cut: in a branch or
         loop, or in a graph with v1 control flow.
     """
-    inputs, used = needed_nodes(snapshot, fetches, set(given), resources)
+    inputs, used_refs = needed_nodes(snapshot, fetches, set(input_refs), resources)
     order = in_order(snapshot, inputs)
-    touched = touched_resources(snapshot, order, inputs, resources)
+    owners_by_node = touched_resources(snapshot, order, inputs, resources)
     v1_control_flow = any(snapshot.nodes[name].op in V1_CONTROL_FLOW for name in order)
     if not v1_control_flow:  # there only the program's edges define an order
         order = with_global_step_reads_first(snapshot, order)
-    stage_of = _stages(snapshot, order, inputs, touched)
+    stage_of = _stages(snapshot, order, inputs, owners_by_node)
     if v1_control_flow:  # end reads cannot wait for all nodes inside the same stage
         stage_of.update((name, 1) for name in order if name in snapshot.end_reads)
     stages = [Stage([], []) for _ in range(max(stage_of.values(), default=0) + 1)]
@@ -99,35 +99,35 @@ def make_plan(
         resource
         for name in order
         if snapshot.nodes[name].op not in _PASSES_RESOURCE and changes(snapshot.nodes[name])
-        for resource in touched.get(name, ())
+        for resource in owners_by_node.get(name, ())
     }
-    reads_first = set() if v1_control_flow else _reads_first(snapshot, order, touched)
-    return Plan(stages, inputs, used, writes, reads_first, v1_control_flow)
+    reads_first = set() if v1_control_flow else _reads_first(snapshot, order, owners_by_node)
+    return Plan(stages, inputs, used_refs, writes, reads_first, v1_control_flow)
 
 
 def touched_resources(
     snapshot: Snapshot, order: list[str], inputs: dict[str, list[str]], resources: set[str]
 ) -> dict[str, set[str]]:
     """Returns, by node, the resource owners whose handles reach its inputs."""
-    carried: dict[str, set[str]] = {name: {name} for name in resources}
-    touched: dict[str, set[str]] = {}
+    handles: dict[str, set[str]] = {name: {name} for name in resources}
+    owners_by_node: dict[str, set[str]] = {}
     for name in order:
         owners = set()
         for ref in inputs[name]:
             if not ref.startswith("^"):
-                owners |= carried.get(node_name(ref), set())
+                owners |= handles.get(node_name(ref), set())
         if owners:
-            touched[name] = owners
+            owners_by_node[name] = owners
             if snapshot.nodes[name].op in _PASSES_RESOURCE:
-                carried[name] = owners
-    return touched
+                handles[name] = owners
+    return owners_by_node
 
 
 def _stages(
     snapshot: Snapshot,
     order: list[str],
     inputs: dict[str, list[str]],
-    touched: dict[str, set[str]],
+    owners_by_node: dict[str, set[str]],
 ) -> dict[str, int]:
     stage: dict[str, int] = {}
     last_write: dict[str, int] = {}
@@ -139,9 +139,9 @@ def _stages(
             if source in stage:
                 level = max(level, stage[source] + (snapshot.nodes[source].op == _SUM))
         reads = snapshot.nodes[name].op in READS
-        for owner in touched.get(name, ()):
+        for owner in owners_by_node.get(name, ()):
             level = max(level, (last_write if reads else last_access).get(owner, 0))
-        for owner in touched.get(name, ()):
+        for owner in owners_by_node.get(name, ()):
             last_access[owner] = max(level, last_access.get(owner, 0))
             if not reads:
                 last_write[owner] = level
@@ -168,17 +168,19 @@ def _put_off_lists(
         stage[name] = min(users, default=stage[name])
 
 
-def _reads_first(snapshot: Snapshot, order: list[str], touched: dict[str, set[str]]) -> set[str]:
+def _reads_first(
+    snapshot: Snapshot, order: list[str], owners_by_node: dict[str, set[str]]
+) -> set[str]:
     reads: set[str] = set()
-    decided: set[str] = set()
+    settled_owners: set[str] = set()
     for name in order:
         op = snapshot.nodes[name].op
         if op in _PASSES_RESOURCE or op in ("VarIsInitializedOp", "VariableShape"):
             continue
-        owners = touched.get(name, set())
+        owners = owners_by_node.get(name, set())
         if op.startswith(_NEEDS_VALUE):
-            reads |= owners - decided
-        decided |= owners
+            reads |= owners - settled_owners
+        settled_owners |= owners
     return reads
 
 
@@ -193,9 +195,9 @@ def _check_sums(snapshot: Snapshot, order: list[str], v1_control_flow: bool) -> 
         )
     hiding = functions_where(snapshot.library, lambda node: node.op == _SUM)
     for name in order:
-        for called in called_functions(snapshot.nodes[name]) & hiding:
+        for function_name in called_functions(snapshot.nodes[name]) & hiding:
             raise NotImplementedError(
-                f"A cross-replica sum is inside the function {called!r} that operation "
+                f"A cross-replica sum is inside the function {function_name!r} that operation "
                 f"{name!r} ({snapshot.nodes[name].op}) calls: a branch or a loop, which replicas "
                 "may run a different number of times. Compute the sum (CrossShardOptimizer's "
                 "apply_gradients, cross_replica_sum) outside it and use the result inside."

@@ -25,13 +25,13 @@ class Part:
     Attributes:
       graph_def: the nodes.
       outside: references to values that the stage takes from earlier ones.
-      wanted: references that later stages or the caller take from the stage.
+      outputs: references that later stages or the caller take from the stage.
       sums: the CrossReplicaSum nodes after it: the node, its input, and the groups or None.
     """
 
     graph_def: tf.compat.v1.GraphDef
     outside: list[str]
-    wanted: list[str]
+    outputs: list[str]
     sums: list[tuple[str, str, np.ndarray | None]]
 
 
@@ -53,23 +53,23 @@ def make_parts(
     """
     nodes = snapshot.nodes
     stage_of = {n: i for i, s in enumerate(plan.stages) for n in (*s.body, *s.sums)}
-    wanted: list[dict[str, None]] = [{} for _ in plan.stages]  # dicts keep the order
+    outputs: list[dict[str, None]] = [{} for _ in plan.stages]  # dicts keep the order
     outside: list[dict[str, None]] = [{} for _ in plan.stages]
     for ref in fetches:
-        if ref not in plan.given and nodes[node_name(ref)].op != "CrossReplicaSum":
-            wanted[stage_of[node_name(ref)]][ref] = None
+        if ref not in plan.input_refs and nodes[node_name(ref)].op != "CrossReplicaSum":
+            outputs[stage_of[node_name(ref)]][ref] = None
     for name, level in stage_of.items():
         is_sum = nodes[name].op == "CrossReplicaSum"
         for ref in plan.inputs[name][:1] if is_sum else plan.inputs[name]:
             source = node_name(ref)
-            comes_in = ref in plan.given or nodes[source].op == "CrossReplicaSum"
+            comes_in = ref in plan.input_refs or nodes[source].op == "CrossReplicaSum"
             if not comes_in and (is_sum or stage_of[source] != level):
-                wanted[stage_of[source]][ref] = None
+                outputs[stage_of[source]][ref] = None
                 comes_in = True
             if comes_in and not is_sum:
                 outside[level][ref] = None
     parts = []
-    for stage, want, out in zip(plan.stages, wanted, outside):
+    for stage, want, out in zip(plan.stages, outputs, outside):
         graph_def = tf.compat.v1.GraphDef(
             versions=snapshot.versions,
             library=reached(snapshot.library, (nodes[n] for n in stage.body)),

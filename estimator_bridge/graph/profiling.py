@@ -18,7 +18,7 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.tensorflow_private import read_profile
 
-__all__ = ["asks_for_trace", "traced"]
+__all__ = ["asks_for_trace", "profile_run"]
 
 _v1 = tf.compat.v1
 _HOST = "/job:localhost/replica:0/task:0"
@@ -31,7 +31,7 @@ def asks_for_trace(options: Any) -> bool:
 
 
 @contextlib.contextmanager
-def traced(metadata: Any, directory: str | None = None) -> Iterator[None]:
+def profile_run(metadata: Any, directory: str | None = None) -> Iterator[None]:
     """Traces the code that runs inside.
 
     Args:

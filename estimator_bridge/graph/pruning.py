@@ -16,12 +16,12 @@ _PLACES = DEQUEUES | {"Placeholder", "PlaceholderV2", "IteratorGetNext"}
 
 
 def needed_nodes(
-    snapshot: Snapshot, fetches: Iterable[str], given: set[str], resources: set[str]
+    snapshot: Snapshot, fetches: Iterable[str], input_refs: set[str], resources: set[str]
 ) -> tuple[dict[str, list[str]], set[str]]:
-    """Returns the nodes to compute, each with its inputs, and the given references they use."""
+    """Returns the nodes to compute, each with its inputs, and the input references they use."""
     effects = Effects.of(snapshot)
-    batch = {r for r in given if not r.startswith("^") and node_name(r) not in resources}
-    felt, given_nodes = effects.felt_beyond(batch), set(map(node_name, batch))
+    batch = {r for r in input_refs if not r.startswith("^") and node_name(r) not in resources}
+    observable, input_nodes = effects.observable_beyond(batch), set(map(node_name, batch))
 
     def waits_for_nothing(ref: str) -> bool:
         name = ref[1:]
@@ -29,16 +29,16 @@ def needed_nodes(
             return False
         node = snapshot.nodes[name]
         is_place = name in resources or node.op in _PLACES
-        is_there = name in given_nodes and (is_place or not effects.changes_state(node))
-        return name not in felt or is_there
+        is_there = name in input_nodes and (is_place or not effects.changes_state(node))
+        return name not in observable or is_there
 
     needed: dict[str, list[str]] = {}
-    used: set[str] = set()
-    waiting = [tensor_ref(f) for f in fetches]
-    while waiting:
-        ref = waiting.pop()
-        if ref in given:
-            used.add(ref)
+    used_refs: set[str] = set()
+    worklist = [tensor_ref(f) for f in fetches]
+    while worklist:
+        ref = worklist.pop()
+        if ref in input_refs:
+            used_refs.add(ref)
             continue
         name = node_name(ref)
         if name not in needed:
@@ -46,8 +46,8 @@ def needed_nodes(
                 raise KeyError(f"The graph has no operation named {name!r}.")
             refs = map(tensor_ref, snapshot.nodes[name].input)
             needed[name] = [ref for ref in refs if not waits_for_nothing(ref)]
-            waiting += needed[name]
-    return needed, used
+            worklist += needed[name]
+    return needed, used_refs
 
 
 def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
@@ -58,23 +58,23 @@ def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
     """
     position = {name: i for i, name in enumerate(snapshot.nodes) if name in inputs}
     order: list[str] = []
-    done: set[str] = set()
+    placed: set[str] = set()
     for first in position:
-        waiting = [first]
-        while waiting:
-            name = waiting[-1]
+        worklist = [first]
+        while worklist:
+            name = worklist[-1]
             missing = {
                 source
                 for source in map(node_name, inputs[name])
                 if source in inputs
-                and source not in done
+                and source not in placed
                 and snapshot.nodes[source].op not in _BACK_EDGES
             }
-            if missing and name not in done:
-                waiting += sorted(missing, key=position.__getitem__, reverse=True)
+            if missing and name not in placed:
+                worklist += sorted(missing, key=position.__getitem__, reverse=True)
                 continue
-            waiting.pop()
-            if name not in done:
-                done.add(name)
+            worklist.pop()
+            if name not in placed:
+                placed.add(name)
                 order.append(name)
     return order

@@ -25,11 +25,11 @@ class QueueThreads:
     def __init__(self) -> None:
         self.coordinator = _new_coordinator()
         self._threads: list[Any] = []
-        self._told = False
+        self._stop_requested = False
 
     @property
     def started(self) -> bool:
-        """Whether threads are running: started and not stopped yet."""
+        """True if threads are running: started and not stopped yet."""
         return bool(self._threads)
 
     def start(self, session: Any, without: Container[Any] = ()) -> None:
@@ -47,7 +47,7 @@ class QueueThreads:
 
     def check(self) -> None:
         """Raises the error that ended a thread, if one did."""
-        self._told |= self.coordinator.should_stop()
+        self._stop_requested |= self.coordinator.should_stop()
         self.coordinator.raise_requested_exception()
 
     def stop(self, resources: Resources) -> None:
@@ -64,12 +64,12 @@ class QueueThreads:
                 self._threads, stop_grace_period_secs=_GRACE_SECS, ignore_live_threads=True
             )
         except Exception as error:
-            if not self._told:  # a thread failed after its work was no longer needed
+            if not self._stop_requested:  # a thread failed after its work was no longer needed
                 logging.warning("A queue runner's thread ended with %r", error)
         alive = [thread.name for thread in self._threads if thread.is_alive()]
         if alive:
             logging.error("These threads still run after %d seconds: %s", _GRACE_SECS, alive)
-        self._threads, self._told = [], False
+        self._threads, self._stop_requested = [], False
         self.coordinator = _new_coordinator()
 
 

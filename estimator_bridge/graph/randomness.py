@@ -99,38 +99,38 @@ class Randomness:
         seed, seed2 = node.attr["seed"].i, node.attr["seed2"].i
         if not seed and not seed2:  # unseeded: every trace draws other numbers
             seed, seed2 = self._entropy.getrandbits(63), self._entropy.getrandbits(63)
-        made = _Nodes(node.name)
-        shape = made.one_row(node.input[0], node.attr["T"].type) if self._alike else node.input[0]
-        size = made.add("Prod", [made.cast(shape, node.attr["T"].type, tf.int64),
-                                 made.const(np.zeros([1], np.int32))],
+        maker = _Nodes(node.name)
+        shape = maker.one_row(node.input[0], node.attr["T"].type) if self._alike else node.input[0]
+        size = maker.add("Prod", [maker.cast(shape, node.attr["T"].type, tf.int64),
+                                 maker.const(np.zeros([1], np.int32))],
                         T=tf.int64, Tidx=tf.int32, keep_dims=False)  # fmt: skip
-        stride = made.add("Mul", [size, made.const(np.int64(_STRIDE))], T=tf.int64)
-        position = made.add("Mul", [stride, RNG_STEP], T=tf.int64)
-        low = made.cast(position, tf.int64.as_datatype_enum, tf.uint64)
-        high = made.const(np.uint64(seed2 & _MASK))
-        counter = made.add("Pack", [low, high], T=tf.uint64, N=2, axis=0)
-        own = seed ^ _mixed(seed2) if self._for_tpu else seed
-        key = made.const(np.array([own & _MASK], np.uint64))
+        stride = maker.add("Mul", [size, maker.const(np.int64(_STRIDE))], T=tf.int64)
+        position = maker.add("Mul", [stride, RNG_STEP], T=tf.int64)
+        low = maker.cast(position, tf.int64.as_datatype_enum, tf.uint64)
+        high = maker.const(np.uint64(seed2 & _MASK))
+        counter = maker.add("Pack", [low, high], T=tf.uint64, N=2, axis=0)
+        own_seed = seed ^ _mixed(seed2) if self._for_tpu else seed
+        key = maker.const(np.array([own_seed & _MASK], np.uint64))
         if not self._alike:
-            key = made.add("BitwiseXor", [key, REPLICA_KEY], T=tf.uint64)
-        algorithm = made.const(np.int32(_OF_THE_DEVICE if self._for_tpu else _PHILOX))
+            key = maker.add("BitwiseXor", [key, REPLICA_KEY], T=tf.uint64)
+        algorithm = maker.const(np.int32(_OF_THE_DEVICE if self._for_tpu else _PHILOX))
         name = f"{node.name}/row" if self._alike else node.name
-        drawn = tf.compat.v1.NodeDef(name=name, op=DRAWS[node.op])
+        draw = tf.compat.v1.NodeDef(name=name, op=DRAWS[node.op])
         data = [i for i in node.input if not i.startswith("^")]
-        drawn.input.extend([shape, key, counter, algorithm, *data[1:]])
-        drawn.input.extend(i for i in node.input if i.startswith("^"))
-        drawn.attr["Tshape"].CopyFrom(node.attr["T"])
+        draw.input.extend([shape, key, counter, algorithm, *data[1:]])
+        draw.input.extend(i for i in node.input if i.startswith("^"))
+        draw.attr["Tshape"].CopyFrom(node.attr["T"])
         kind = "dtype" if node.op != "RandomUniformInt" else "Tout"
-        drawn.attr["dtype"].CopyFrom(node.attr[kind])
+        draw.attr["dtype"].CopyFrom(node.attr[kind])
         is_converted = self._for_xla and node.op == "RandomUniform" and has_same_draws(node)
-        last = _float_of_bits(drawn) if is_converted else [drawn]
+        last = _float_of_bits(draw) if is_converted else [draw]
         if not self._alike:
-            return [*made.nodes, *last]
+            return [*maker.nodes, *last]
         rows = tf.compat.v1.NodeDef(name=node.name, op="BroadcastTo")
         rows.input.extend([name, node.input[0]])
         rows.attr["T"].CopyFrom(node.attr[kind])
         rows.attr["Tidx"].CopyFrom(node.attr["T"])
-        return [*made.nodes, *last, rows]
+        return [*maker.nodes, *last, rows]
 
     def for_replica(self, graph_def: tf.compat.v1.GraphDef, replica: int) -> tf.compat.v1.GraphDef:
         """Returns a copy of the GraphDef in which ops that stay stateful draw another stream.
@@ -164,8 +164,8 @@ class Randomness:
             node.op = _clone_name(node.op, replica)
         for attr in node.attr.values():
             kind = attr.WhichOneof("value")
-            called = [attr.func] if kind == "func" else attr.list.func if kind == "list" else []
-            for function in called:
+            references = [attr.func] if kind == "func" else attr.list.func if kind == "list" else []
+            for function in references:
                 if function.name in self._random_functions:
                     function.name = _clone_name(function.name, replica)
 
@@ -252,9 +252,9 @@ class _Nodes:
         head = self.add("StridedSlice", [shape, zero, one, one], T=number, Index=tf.int32)
         tail = self.add("StridedSlice", [shape, one, one, one], T=number, Index=tf.int32,
                         end_mask=1)  # fmt: skip
-        ones = self.add("OnesLike", [head], T=number)
+        first_size = self.add("OnesLike", [head], T=number)
         axis = self.const(np.int32(0))
-        return self.add("ConcatV2", [ones, tail, axis], T=number, N=2, Tidx=tf.int32)
+        return self.add("ConcatV2", [first_size, tail, axis], T=number, N=2, Tidx=tf.int32)
 
     def const(self, value: np.generic | np.ndarray) -> str:
         name = self.add("Const", [], dtype=tf.as_dtype(value.dtype))

@@ -35,17 +35,17 @@ def with_reference_reads(
       graph that it replaces.
     """
     ends = [name for name in map(end_read, sorted(references)) if name in nodes]
-    used = {_node(ref) for node in nodes.values() for ref in node.input}
-    renamed = {name: name + "/early" for name in ends if name in used}
+    input_nodes = {_node(ref) for node in nodes.values() for ref in node.input}
+    new_names = {name: name + "/early" for name in ends if name in input_nodes}
     placement = _Placement(library, references)
     for node in nodes.values():
-        if renamed:
-            node.input[:] = [_with_node(ref, renamed) for ref in node.input]
+        if new_names:
+            node.input[:] = [_with_node(ref, new_names) for ref in node.input]
         if node.name not in ends:
             placement.add(node)
-        elif node.name in renamed:
-            placement.add(_read_of(node, renamed[node.name], node.input))
-            placement.stands_for[f"{renamed[node.name]}:0"] = f"{node.name}:0"
+        elif node.name in new_names:
+            placement.add(_read_of(node, new_names[node.name], node.input))
+            placement.stands_for[f"{new_names[node.name]}:0"] = f"{node.name}:0"
     at_end = {name: _read_of(nodes[name], name, nodes[name].input[:1]) for name in ends}
     return {**placement.nodes, **at_end}, placement.stands_for
 
@@ -71,47 +71,53 @@ class _Placement:
 
     def add(self, node: Any) -> None:
         """Adds the next node."""
-        done = 0
+        writers = 0
         for ref in node.input:
-            done |= self._done.get(_node(ref), 0)
+            writers |= self._done.get(_node(ref), 0)
         owners = {_node(ref) for ref in node.input} & self._references
         for i, ref in enumerate(node.input):
             if _node(ref) in self._buffers and not ref.startswith("^"):
-                self._read_again(node, i, done)
+                self._read_again(node, i, writers)
         self.nodes[node.name] = node
         if owners and self._changes_state(node):
             bit = 1 << len(self._writers)
             self._writers.append(node.name)
-            done |= bit
+            writers |= bit
             for owner in owners:
                 self._writes[owner] |= bit
         elif owners and node.op == "ReadVariableOp":
-            self._buffers[node.name] = owners.pop(), node.name, done
+            self._buffers[node.name] = owners.pop(), node.name, writers
         elif node.op in PASSES_BUFFER and _node(node.input[0]) in self._buffers:
             self._buffers[node.name] = self._buffers[_node(node.input[0])]
-        self._done[node.name] = done
+        self._done[node.name] = writers
 
-    def _read_again(self, node: Any, position: int, done: int) -> None:
+    def _read_again(self, node: Any, position: int, writers: int) -> None:
         """Adds a read after the writes that a node waits for, if its input missed some of them."""
-        variable, read, seen = self._buffers[_node(node.input[position])]
-        missed = done & self._writes[variable] & ~seen
-        if not missed:
+        variable, first_read, seen_writers = self._buffers[_node(node.input[position])]
+        missed_writers = writers & self._writes[variable] & ~seen_writers
+        if not missed_writers:
             return
-        awaited = [f"^{name}" for k, name in enumerate(self._writers) if missed >> k & 1]
-        source = self.nodes[read]
-        again = _read_of(source, f"{node.name}/read_again_{position}", [source.input[0], *awaited])
-        self.nodes[again.name] = again
-        self.stands_for[f"{again.name}:0"] = self.stands_for.get(f"{read}:0", f"{read}:0")
-        self._buffers[again.name] = variable, again.name, done
-        node.input[position] = again.name
+        control_inputs = [
+            f"^{name}" for k, name in enumerate(self._writers) if missed_writers >> k & 1
+        ]
+        source = self.nodes[first_read]
+        new_read = _read_of(
+            source, f"{node.name}/read_again_{position}", [source.input[0], *control_inputs]
+        )
+        self.nodes[new_read.name] = new_read
+        self.stands_for[f"{new_read.name}:0"] = self.stands_for.get(
+            f"{first_read}:0", f"{first_read}:0"
+        )
+        self._buffers[new_read.name] = variable, new_read.name, writers
+        node.input[position] = new_read.name
 
 
 def _read_of(source: Any, name: str, inputs: Any) -> tf.compat.v1.NodeDef:
-    read = tf.compat.v1.NodeDef()
-    read.CopyFrom(source)
-    read.name = name
-    read.input[:] = list(inputs)
-    return read
+    node = tf.compat.v1.NodeDef()
+    node.CopyFrom(source)
+    node.name = name
+    node.input[:] = list(inputs)
+    return node
 
 
 def _node(ref: str) -> str:

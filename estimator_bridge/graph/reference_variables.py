@@ -74,12 +74,12 @@ def would_be_reference(arguments: Mapping[str, Any]) -> bool:
     """
     if tf.compat.v1.resource_variables_enabled():
         return False
-    wanted = arguments.get("use_resource")
-    if wanted is None:
-        wanted = tf.compat.v1.get_variable_scope().use_resource
+    use_resource = arguments.get("use_resource")
+    if use_resource is None:
+        use_resource = tf.compat.v1.get_variable_scope().use_resource
     # On TPU cores and under strategies all variables were resources.
     is_replicated = get_tpu_context().number_of_shards is not None or tf.distribute.has_strategy()
-    return not (wanted or is_replicated)
+    return not (use_resource or is_replicated)
 
 
 def add_reference(variable: tf.Variable) -> None:

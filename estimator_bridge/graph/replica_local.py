@@ -20,12 +20,12 @@ from estimator_bridge.graph.snapshot import Snapshot
 
 __all__ = ["ReplicaLocal", "ReplicaLocals", "deal_out", "replica_locals", "whole_of"]
 
-_known: weakref.WeakKeyDictionary[tf.Graph, ReplicaLocals] = weakref.WeakKeyDictionary()
+_locals_by_graph: weakref.WeakKeyDictionary[tf.Graph, ReplicaLocals] = weakref.WeakKeyDictionary()
 
 
 @dataclasses.dataclass(frozen=True)
 class ReplicaLocal:
-    """Describes how a replica-local variable is read as a whole.
+    """The rule for reading a replica-local variable as a whole.
 
     Attributes:
       is_mean: whether the whole is the mean of the copies, not their sum.
@@ -56,9 +56,9 @@ class ReplicaLocals:
 
 def replica_locals(graph: tf.Graph) -> ReplicaLocals:
     """Returns the record for a graph, which its trace writes and its session reads."""
-    if graph not in _known:
-        _known[graph] = ReplicaLocals()
-    return _known[graph]
+    if graph not in _locals_by_graph:
+        _locals_by_graph[graph] = ReplicaLocals()
+    return _locals_by_graph[graph]
 
 
 def whole_of(total: tf.Tensor, replicas: int, kind: ReplicaLocal) -> tf.Tensor:
@@ -85,20 +85,20 @@ def deal_out(
       has_first: whether the first of all replicas is in this process.
     """
     first, *others = copies
-    part = rest = value
+    part = first_part = value
     if not kind.is_mean:
         # TensorFlow divides integers too, and loses the remainder; the first copy keeps it.
         is_integer = value.dtype.is_integer
         part = value // replicas if is_integer else value / replicas
-        rest = value - part * (replicas - 1) if is_integer and has_first else part
-    first.assign(rest)
+        first_part = value - part * (replicas - 1) if is_integer and has_first else part
+    first.assign(first_part)
     for copy in others:
         copy.assign(part)
 
 
 def _identity(node: tf.compat.v1.NodeDef) -> tf.compat.v1.NodeDef:
-    replaced = tf.compat.v1.NodeDef(name=node.name, op="Identity")
-    replaced.input.append(node.input[0])
-    replaced.input.extend(ref for ref in node.input if ref.startswith("^"))
-    replaced.attr["T"].CopyFrom(node.attr["T"])
-    return replaced
+    identity = tf.compat.v1.NodeDef(name=node.name, op="Identity")
+    identity.input.append(node.input[0])
+    identity.input.extend(ref for ref in node.input if ref.startswith("^"))
+    identity.attr["T"].CopyFrom(node.attr["T"])
+    return identity

@@ -122,18 +122,18 @@ class Resources:
         """Creates the missing resources behind these handle references."""
         owners = self.owners
         names = [ref[: -len(":0")] for ref in sorted(refs)]
-        made = self.variables.keys() | self._hosted.keys()
-        missing = [name for name in names if name in owners and name not in made]
+        existing = self.variables.keys() | self._hosted.keys()
+        missing = [name for name in names if name in owners and name not in existing]
         if not missing:
             return
         nodes = Snapshot.of(self._graph).nodes
         variables = [name for name in missing if nodes[name].op == "VarHandleOp"]
-        theirs = set(variables) & (self._shared.owners if self._shared else set())
-        if self._shared and theirs:
-            self._shared.prepare({f"{name}:0" for name in theirs})
-            self.variables.update((name, self._shared.variables[name]) for name in theirs)
-        own = [nodes[name] for name in variables if name not in theirs]
-        self.variables.update(self._make_variables(own))
+        shared_names = set(variables) & (self._shared.owners if self._shared else set())
+        if self._shared and shared_names:
+            self._shared.prepare({f"{name}:0" for name in shared_names})
+            self.variables.update((name, self._shared.variables[name]) for name in shared_names)
+        own_nodes = [nodes[name] for name in variables if name not in shared_names]
+        self.variables.update(self._make_variables(own_nodes))
         for name in variables:
             if self.wholes.are_needed(name):
                 self.wholes.add(name, self._make_whole(nodes[name]))
@@ -150,15 +150,15 @@ class Resources:
         capture = tf.compat.v1.get_default_graph().capture
         in_scope = tf.distribute.has_strategy()  # of strategy.run, or of the program
         on_host = not in_scope or tf.distribute.in_cross_replica_context()
-        found = {}
+        handles = {}
         for ref in refs:
             name = ref[: -len(":0")]
             if name in self.variables:
                 variable = self.session_copy(name) if on_host else self.variables[name]
-                found[ref] = capture(variable.handle)
+                handles[ref] = capture(variable.handle)
             elif name in self._hosted:
-                found[ref] = capture(self._hosted[name])
-        return found
+                handles[ref] = capture(self._hosted[name])
+        return handles
 
     def check_values(self, names: set[str]) -> None:
         """Checks, eagerly, that variables are initialized; initialized variables stay so.
@@ -220,7 +220,7 @@ class Resources:
         return tf.add_n([copy.read_value() for copy in self.copies(name)])
 
     def deal_out(self, names: Iterable[str], ran: Collection[str]) -> None:
-        """Distributes what a session's function wrote to the replicas, eagerly.
+        """Distributes the values that a session's function wrote to the replicas, eagerly.
 
         Args:
           names: names of the variables that it may have written.
@@ -272,17 +272,17 @@ class Resources:
 
         def uninitialized(next_creator: Any, **kwargs: Any) -> tf.Variable:
             del next_creator  # it would run an initial value, which the graph has itself
-            kept = ("name", "shape", "dtype", "trainable", "aggregation", "synchronization")
+            settings = ("name", "shape", "dtype", "trainable", "aggregation", "synchronization")
             return UninitializedVariable(
                 distribute_strategy=kwargs.get("distribute_strategy"),
-                **{k: kwargs[k] for k in kept},
+                **{k: kwargs[k] for k in settings},
             )
 
-        made = {}
+        variables = {}
         with eager_mode(), tf.variable_creator_scope(uninitialized), self._strategy.scope():
             for node in nodes:
                 with self._core_scope(node):
-                    made[node.name] = tf.Variable(
+                    variables[node.name] = tf.Variable(
                         None,
                         name=_VARIABLE,
                         shape=tf.TensorShape(node.attr["shape"].shape),
@@ -290,7 +290,7 @@ class Resources:
                         trainable=False,
                         aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
                     )
-        return made
+        return variables
 
     def _core_scope(self, node: tf.compat.v1.NodeDef) -> contextlib.AbstractContextManager[Any]:
         """Places a variable on the replica's core that the program names, if there are several."""
@@ -317,10 +317,10 @@ class Resources:
         node.attr["shared_name"].s = f"{self._scope}/{shared}".encode()
         is_one_shot = node.op == "OneShotIterator"
         nodes = as_initialized(node) if is_one_shot else [node]
-        wanted = [name, "^" + nodes[-1].name] if is_one_shot else [name]
-        lifted = Lifted(snapshot.with_nodes(nodes), wanted)
+        fetches = [name, "^" + nodes[-1].name] if is_one_shot else [name]
+        subgraph = Lifted(snapshot.with_nodes(nodes), fetches)
         with eager_mode(), tf.device(host_device()):
-            function = tf.function(lambda: lifted({}, _no_join)[0], autograph=False)
+            function = tf.function(lambda: subgraph({}, _no_join)[0], autograph=False)
             return function.get_concrete_function()()
 
 

@@ -69,9 +69,9 @@ def find_row_pipelines(snapshot: Snapshot, graph: tf.Graph) -> Iterator[RowPipel
             ahead.setdefault(node_name(node.input[0]), []).append(node)
     for node in snapshot.nodes.values():
         if node.op == "BatchDatasetV2":
-            found = _pipeline(node, ahead.get(node.name, ()), snapshot, graph)
-            if found is not None:
-                yield found
+            pipeline = _pipeline(node, ahead.get(node.name, ()), snapshot, graph)
+            if pipeline is not None:
+                yield pipeline
 
 
 def _pipeline(
@@ -95,10 +95,10 @@ def _pipeline(
     count = counts.pop()
     if counts or not count or size < 1:
         return None
-    found = RowPipeline(
+    pipeline = RowPipeline(
         batch, tuple(ahead), tuple(between), node, arrays, count, int(size), bool(drops)
     )
-    return None if {tf.variant, tf.resource}.intersection(found.types) else found
+    return None if {tf.variant, tf.resource}.intersection(pipeline.types) else pipeline
 
 
 def _constant(ref: str, nodes: Mapping[str, Any]) -> np.ndarray | None:

@@ -20,7 +20,7 @@ import tensorflow as tf
 from estimator_bridge.graph.fetches import Fetches, flat_feed
 from estimator_bridge.graph.host_function import HostFunction
 from estimator_bridge.graph.op_errors import with_user_line
-from estimator_bridge.graph.profiling import asks_for_trace, traced
+from estimator_bridge.graph.profiling import asks_for_trace, profile_run
 from estimator_bridge.graph.queue_threads import QueueThreads
 from estimator_bridge.graph.random_positions import RandomPositions
 from estimator_bridge.graph.resources import Resources
@@ -49,7 +49,7 @@ class LiftedSession(SessionInterface):
       input: the input of the program's steps, from which a run draws if its fetches need the batch;
         None if there is no input.
       random: the positions of random operations, which continue after the loop's steps.
-      known: values by tensor reference, returned as they are until something is computed.
+      host_values: values by tensor reference, returned unchanged until something is computed.
     """
 
     input: SessionInput | None = None
@@ -67,7 +67,7 @@ class LiftedSession(SessionInterface):
         self._drawn: dict[_Key, frozenset[int]] = {}  # the parts of the input that fetches draw
         self.random = RandomPositions()
         self._contexts: list[tuple[Any, Any]] = []
-        self.known: Mapping[str, Any] = {}
+        self.host_values: Mapping[str, Any] = {}
         self._lock = threading.Lock()  # queue runners call from their own threads
         self.queues = QueueThreads()
 
@@ -106,12 +106,12 @@ class LiftedSession(SessionInterface):
           RuntimeError: the session is closed.
         """
         self._check_open()
-        if self.known and isinstance(fetches, tf.Tensor) and fetches.graph is self._graph:
-            known = self.known.get(fetches.name)  # the global step, which every hook fetches
-            if known is not None and not feed_dict:
-                return known
+        if self.host_values and isinstance(fetches, tf.Tensor) and fetches.graph is self._graph:
+            value = self.host_values.get(fetches.name)  # the global step, which every hook fetches
+            if value is not None and not feed_dict:
+                return value
         is_traced = asks_for_trace(options) and run_metadata is not None
-        with traced(run_metadata) if is_traced else contextlib.nullcontext():
+        with profile_run(run_metadata) if is_traced else contextlib.nullcontext():
             return self._computed(Fetches(self._graph, fetches), feed_dict or {})
 
     def evaluate(
@@ -188,16 +188,16 @@ class LiftedSession(SessionInterface):
         self, program_input: SessionInput, refs: Sequence[str], feeds: Collection[str]
     ) -> frozenset[int]:
         """Returns the parts of the input that a run draws, and opens the input if there are any."""
-        drawn = program_input.drawn_by(Snapshot.of(self._graph), refs, feeds)
-        if drawn:
-            program_input.check(drawn, refs)
+        parts = program_input.drawn_by(Snapshot.of(self._graph), refs, feeds)
+        if parts:
+            program_input.check(parts, refs)
             _ = program_input.iterator
-        return drawn
+        return parts
 
     @property
     def given_to_functions(self) -> set[str]:
         """The references whose values the compiled functions take or hold."""
-        return {ref for function in self._functions.values() for ref in function.given}
+        return {ref for function in self._functions.values() for ref in function.input_refs}
 
     def as_default(self) -> contextlib.AbstractContextManager[Any]:
         """Returns a context in which this session and its graph are the defaults."""
@@ -259,7 +259,7 @@ class LiftedSession(SessionInterface):
 
     def _computed(self, parsed: Fetches, feed_dict: Mapping[Any, Any]) -> Any:
         self._check_open()
-        self.known = {}  # the computation may change these values
+        self.host_values = {}  # the computation may change these values
         tensors = iter(self.evaluate(parsed.refs, self.feeds(feed_dict)))
         values = [None if r.startswith("^") else _to_numpy(next(tensors)) for r in parsed.refs]
         return parsed.build(values)

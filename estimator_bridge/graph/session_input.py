@@ -81,14 +81,16 @@ class DividedIterators(tf.Module):
 
     def only(self, parts: Collection[int]) -> DividedIterators:
         """Returns the same iterators, drawing only from these parts."""
-        kept = [it if i in parts else None for i, it in enumerate(self._all)]
-        return DividedIterators(kept, self._specs, self._counts)
+        iterators = [it if i in parts else None for i, it in enumerate(self._all)]
+        return DividedIterators(iterators, self._specs, self._counts)
 
     def with_iterators(self, iterators: Iterable[Any]) -> DividedIterators:
         """Returns a copy in which other iterators replace those that are drawn from."""
-        given = iter(iterators)
+        replacements = iter(iterators)
         return DividedIterators(
-            [None if it is None else next(given) for it in self._all], self._specs, self._counts
+            [None if it is None else next(replacements) for it in self._all],
+            self._specs,
+            self._counts,
         )
 
     def get_next_as_optional(self) -> Any:
@@ -124,14 +126,14 @@ class DividedIterators(tf.Module):
         return tf.nest.flatten(next(self._all[number]), expand_composites=True)
 
     def _element(self, values: Sequence[Any]) -> tuple[tf.Tensor, ...]:
-        given = iter(values)
+        elements = iter(values)
         flat: list[tf.Tensor] = []
         for iterator, count in zip(self._all, self._counts):
             specs = self._specs[len(flat) : len(flat) + count]
             if iterator is None:
                 flat += map(_empty, specs)
                 continue
-            for value, spec in zip(tf.nest.flatten(next(given), expand_composites=True), specs):
+            for value, spec in zip(tf.nest.flatten(next(elements), expand_composites=True), specs):
                 value.set_shape(spec.shape)
                 flat.append(value)
         return tuple(flat)
@@ -171,9 +173,13 @@ class SessionInput:
 
     def close(self) -> None:
         """Ends the iterators, if they were made."""
-        made = self._iterator
-        if made is not None:
-            for iterator in [made] if isinstance(made, tf.data.Iterator) else made.iterators:
+        iterator_or_parts = self._iterator
+        if iterator_or_parts is not None:
+            for iterator in (
+                [iterator_or_parts]
+                if isinstance(iterator_or_parts, tf.data.Iterator)
+                else iterator_or_parts.iterators
+            ):
                 end_iterator(iterator)
 
     @property
@@ -186,8 +192,8 @@ class SessionInput:
         """The parts that need no draw: they are the same in all elements."""
         return frozenset(i for i, part in enumerate(self._parts) if not part.nodes)
 
-    def refs_given(self, parts: Collection[int]) -> list[str]:
-        """Returns ``refs``, with names of no tensor for the parts not given."""
+    def refs_of_parts(self, parts: Collection[int]) -> list[str]:
+        """Returns ``refs``, with a placeholder name for each part that is not listed."""
         _ = self.iterator
         return [
             ref if i in parts else f"not drawn {ref}"
@@ -205,18 +211,18 @@ class SessionInput:
           fetches: references.
           fed: references whose values are given: nothing behind them runs.
         """
-        reached: set[str] = set()
-        waiting = [ref for ref in fetches if ref not in fed]
-        while waiting:
-            name = node_name(waiting.pop())
-            if name in reached or name not in snapshot.nodes:
+        names: set[str] = set()
+        worklist = [ref for ref in fetches if ref not in fed]
+        while worklist:
+            name = node_name(worklist.pop())
+            if name in names or name not in snapshot.nodes:
                 continue
-            reached.add(name)
+            names.add(name)
             for ref in snapshot.nodes[name].input:
                 if (ref if ":" in ref else ref + ":0") not in fed:
-                    waiting.append(ref)
+                    worklist.append(ref)
         return frozenset(
-            i for i, part in enumerate(self._parts) if not reached.isdisjoint(part.nodes)
+            i for i, part in enumerate(self._parts) if not names.isdisjoint(part.nodes)
         )
 
     def refs_of(self, parts: Collection[int]) -> list[str]:
@@ -230,12 +236,12 @@ class SessionInput:
           FailedPreconditionError: they cannot.
         """
         if self._refusal:
-            needed = [ref for ref in self.refs_of(parts) if " " not in ref]
+            batch_refs = [ref for ref in self.refs_of(parts) if " " not in ref]
             raise tf.errors.FailedPreconditionError(
                 None,
                 None,
                 f"session.run() was asked for {list(fetches)}, which needs the next batch of the "
-                f"training input ({needed}), but cannot draw it: {self._refusal}",
+                f"training input ({batch_refs}), but cannot draw it: {self._refusal}",
             )
 
     def draw(self, parts: Collection[int], fetches: Sequence[str]) -> dict[str, tf.Tensor]:

@@ -20,7 +20,7 @@ from estimator_bridge.tensorflow_private import op_def
 __all__ = ["Snapshot", "is_stateful", "node_name", "tensor_ref"]
 
 # A graph grows after its trace (hooks and savers add ops), so snapshots are cached per version.
-_taken: weakref.WeakKeyDictionary[tf.Graph, tuple[int, Snapshot]] = weakref.WeakKeyDictionary()
+_snapshots: weakref.WeakKeyDictionary[tf.Graph, tuple[int, Snapshot]] = weakref.WeakKeyDictionary()
 
 
 def node_name(ref: str) -> str:
@@ -78,7 +78,7 @@ class Snapshot:
     @classmethod
     def of(cls, graph: tf.Graph) -> Snapshot:
         """Returns the snapshot of a graph; the same object until the graph grows."""
-        version, snapshot = _taken.get(graph, (None, None))
+        version, snapshot = _snapshots.get(graph, (None, None))
         if snapshot is None or version != graph.version:
             graph_def, constants = take_large_constants(graph, graph.as_graph_def())
             keep_branch_effects(graph_def)
@@ -96,20 +96,20 @@ class Snapshot:
                 nodes, graph_def.library, graph_def.versions, global_steps, constants, branches,
                 references, stands_for,
             )  # fmt: skip
-            _taken[graph] = graph.version, snapshot
+            _snapshots[graph] = graph.version, snapshot
         return snapshot
 
     @staticmethod
     def forget(graph: tf.Graph) -> None:
         """Frees the snapshot of a graph that is not used again, and its large constants."""
-        _taken.pop(graph, None)
+        _snapshots.pop(graph, None)
         free_arrays(graph)
 
     @staticmethod
-    def forget_rows(graph: tf.Graph, used: Collection[str]) -> None:
+    def forget_rows(graph: tf.Graph, captured_refs: Collection[str]) -> None:
         """Frees the arrays of a graph's datasets, which are not used again: see ``free_rows``."""
-        _, snapshot = _taken.get(graph, (None, None))
-        for ref in free_rows(graph, used):
+        _, snapshot = _snapshots.get(graph, (None, None))
+        for ref in free_rows(graph, captured_refs):
             if snapshot is not None:
                 snapshot.constants.pop(ref, None)
 

@@ -76,7 +76,7 @@ def cut_before_state(
     )
     _check(graph, snapshot, stateful)
     on_host = set(stateful)
-    fixed = _fixed(snapshot, inputs, order)
+    fixed_nodes = _fixed(snapshot, inputs, order)
     tensors: dict[str, None] = {}
     checks: dict[str, None] = {}
     for name in reversed(order):  # a node's inputs come later
@@ -88,7 +88,7 @@ def cut_before_state(
                 continue
             if ref.startswith("^"):
                 checks[ref] = None
-            elif source in fixed or _must_move(graph, snapshot, ref):
+            elif source in fixed_nodes or _must_move(graph, snapshot, ref):
                 on_host.add(source)
             else:
                 tensors[ref] = None
@@ -114,36 +114,38 @@ def _seeing_state(
     elsewhere: set[str],
 ) -> set[str]:
     """Returns the nodes that touch a resource that one of them changes, and all that follow."""
-    touched = touched_resources(snapshot, order, inputs, owners)
+    owners_by_node = touched_resources(snapshot, order, inputs, owners)
     effects, nodes = Effects.of(snapshot), snapshot.nodes
-    changed = {
+    changed_owners = {
         owner
         for name in order
         if effects.changes_state(nodes[name]) and name not in owners
-        for owner in touched.get(name, ())
+        for owner in owners_by_node.get(name, ())
     }
-    found: set[str] = set()
+    names: set[str] = set()
     for name in order:
         is_of_host = nodes[name].op in _OF_HOST and name not in elsewhere
-        follows = any(node_name(ref) in found for ref in inputs[name])
-        if name not in owners and (touched.get(name, set()) & changed or follows or is_of_host):
-            found.add(name)
-    return found
+        follows = any(node_name(ref) in names for ref in inputs[name])
+        if name not in owners and (
+            owners_by_node.get(name, set()) & changed_owners or follows or is_of_host
+        ):
+            names.add(name)
+    return names
 
 
 def _fixed(snapshot: Snapshot, inputs: dict[str, list[str]], order: list[str]) -> set[str]:
     """Returns the nodes whose value is the same in each step: constants, and what follows."""
     effects = Effects.of(snapshot)
-    found: set[str] = set()
+    names: set[str] = set()
     for name in order:
         node = snapshot.nodes[name]
         is_source = node.op in _PLACEHOLDERS or is_seeded(node) or effects.changes_state(node)
         takes = [ref for ref in inputs[name] if not ref.startswith("^")]
         if node.op == "Const" or (
-            takes and not is_source and all(node_name(ref) in found for ref in takes)
+            takes and not is_source and all(node_name(ref) in names for ref in takes)
         ):
-            found.add(name)
-    return found
+            names.add(name)
+    return names
 
 
 def _must_move(graph: tf.Graph, snapshot: Snapshot, ref: str) -> bool:
@@ -164,10 +166,12 @@ def _check(graph: tf.Graph, snapshot: Snapshot, names: set[str]) -> None:
         op = snapshot.nodes[name].op
         if op not in V1_CONTROL_FLOW and op not in MEETINGS:
             continue
-        what = "TF1's own control flow" if op in V1_CONTROL_FLOW else "an exchange between replicas"
+        cause = (
+            "TF1's own control flow" if op in V1_CONTROL_FLOW else "an exchange between replicas"
+        )
         line = line_of_node(graph, name)
         raise NotImplementedError(
-            f"A metric of eval_metric_ops depends on {what}: {name!r} ({op})"
+            f"A metric of eval_metric_ops depends on {cause}: {name!r} ({op})"
             f"{f', made by {line}' if line else ''} reads the metric's variables, which the host "
             "updates with each replica's values in turn. Return a TPUEstimatorSpec with "
             "eval_metrics=(metric_fn, tensors): metric_fn is given the whole batch."

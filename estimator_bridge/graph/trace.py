@@ -28,7 +28,14 @@ from estimator_bridge.tensorflow_private import (
     xla_context_of_cpus,
 )
 
-__all__ = ["GlobalSteps", "continue_trace", "for_tpu", "is_on_tpu", "shards_are", "trace_graph"]
+__all__ = [
+    "GlobalSteps",
+    "continue_trace",
+    "for_tpu",
+    "is_on_tpu",
+    "shard_count_scope",
+    "trace_graph",
+]
 
 
 @contextlib.contextmanager
@@ -57,7 +64,7 @@ def continue_trace(graph: tf.Graph, shards: int | None = None) -> Iterator[tf.Gr
         stack.enter_context(_control_flow_v2())
         stack.enter_context(loops_keep_what_gradients_need())
         stack.enter_context(tf.variable_creator_scope(_resource_variable))
-        stack.enter_context(shards_are(shards))
+        stack.enter_context(shard_count_scope(shards))
         yield graph
 
 
@@ -112,7 +119,7 @@ def _keras_seeds(seed: int | None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def shards_are(number: int | None) -> Iterator[None]:
+def shard_count_scope(number: int | None) -> Iterator[None]:
     """Sets the replica count for CrossShardOptimizer and cross_replica_sum; None for none."""
     # TensorFlow's tpu_shard_context cannot be nested, but a trace may start inside another.
     context = get_tpu_context()
@@ -167,26 +174,26 @@ def _add_initialized_value(variable: tf.Variable) -> None:
 
 
 class GlobalSteps:
-    """Makes the global step of graphs that are traced alike, four times as fast after the first.
+    """Makes the global step of graphs of the same kind, four times faster after the first.
 
     The operations and their number are the same: the seeds of random operations depend on it.
     """
 
     def __init__(self) -> None:
-        self._made: tuple[tf.compat.v1.GraphDef, Any, bool] | None = None
+        self._template: tuple[tf.compat.v1.GraphDef, Any, bool] | None = None
         self._kind: Any = None
 
     def create(self, graph: tf.Graph) -> None:
         """Adds a global step to an empty graph, which is the default and is being traced."""
-        if self._made is None:
+        if self._template is None:
             step = tf.compat.v1.train.create_global_step(graph)
             is_reference = step.op.name in reference_variables(graph)
-            self._made, self._kind = (
+            self._template, self._kind = (
                 (graph.as_graph_def(), step.to_proto(), is_reference),
                 type(step),
             )
             return
-        definition, proto, is_reference = self._made
+        definition, proto, is_reference = self._template
         tf.graph_util.import_graph_def(definition, name="")
         step = self._kind.from_proto(proto)
         for key in (tf.compat.v1.GraphKeys.GLOBAL_VARIABLES, tf.compat.v1.GraphKeys.GLOBAL_STEP):

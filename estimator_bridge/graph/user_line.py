@@ -102,5 +102,5 @@ def _library_places() -> tuple[str, ...]:
 
 def shown_path(path: str) -> str:
     """Returns a path relative to the working directory if it is below it."""
-    here = os.getcwd() + os.sep
-    return path[len(here) :] if path.startswith(here) else path
+    working_dir = os.getcwd() + os.sep
+    return path[len(working_dir) :] if path.startswith(working_dir) else path

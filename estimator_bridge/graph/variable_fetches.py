@@ -41,8 +41,8 @@ def _variable_read(graph: tf.Graph, ref: str) -> str | None:
     # Hooks read it through a branch: the variable's value, if it has one, plus zero.
     if tensor is existing_global_step_read(graph) and len(steps) == 1:
         return steps[0].op.name
-    read = tensor.op
-    if read.type != "ReadVariableOp" or read.control_inputs:
+    operation = tensor.op
+    if operation.type != "ReadVariableOp" or operation.control_inputs:
         return None
-    handle = read.inputs[0].op
+    handle = operation.inputs[0].op
     return handle.name if handle.type == "VarHandleOp" and not handle.control_inputs else None

@@ -26,7 +26,7 @@ class WholeValues:
     def __init__(self, kinds: Mapping[str, ReplicaLocal], replicas: int):
         self._kinds, self.replicas = kinds, replicas
         self.has_first_replica = True
-        self._made: dict[str, tf.Variable] = {}
+        self._variables: dict[str, tf.Variable] = {}
 
     def are_needed(self, name: str) -> bool:
         """Returns whether a variable's copies differ, so that the host needs one of its own."""
@@ -34,33 +34,33 @@ class WholeValues:
 
     def add(self, name: str, variable: tf.Variable) -> None:
         """Adds the host's copy of a variable."""
-        self._made[name] = variable
+        self._variables[name] = variable
 
     def get(self, name: str) -> tf.Variable | None:
         """Returns the host's copy of a variable; None if it has none."""
-        return self._made.get(name)
+        return self._variables.get(name)
 
     def among(self, names: Iterable[str]) -> set[str]:
         """Returns those of the variables that have such a copy."""
-        return self._made.keys() & set(names)
+        return self._variables.keys() & set(names)
 
     def clear(self) -> None:
         """Forgets all copies."""
-        self._made.clear()
+        self._variables.clear()
 
     def settle(self, name: str, total: tf.Tensor) -> None:
         """Sets the value of a whole from the sum of all copies; eager."""
-        self._made[name].assign(whole_of(total, self.replicas, self._kinds[name]))
+        self._variables[name].assign(whole_of(total, self.replicas, self._kinds[name]))
 
     def deal_out(self, name: str, copies: Sequence[tf.Variable], ran: Collection[str]) -> None:
-        """Distributes what a session's function wrote to the replicas in this process; eager.
+        """Distributes a value that a session's function wrote to this process's replicas; eager.
 
         Args:
           name: a variable that has a whole.
           copies: its copies in this process.
           ran: the nodes of the function, which may include the variable's initializer.
         """
-        kind, whole = self._kinds[name], self._made[name]
+        kind, whole = self._kinds[name], self._variables[name]
         if not whole.is_initialized():
             return
         if kind.initializer in ran:  # the initial value of each copy, not of the whole

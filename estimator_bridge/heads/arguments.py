@@ -55,14 +55,14 @@ def check_loss_fn(loss_fn: Callable[..., Any] | None) -> Callable[..., Any] | No
     """
     if loss_fn is None:
         return None
-    named = fn_args(loss_fn)
+    argument_names = fn_args(loss_fn)
     for needed in _LOSS_FN_NEEDS:
-        if needed not in named:
+        if needed not in argument_names:
             raise ValueError(
-                f"loss_fn must contain argument: {needed}. Given arguments: {named}. It is called "
-                f"by name, as {describe_fn(loss_fn)} was written."
+                f"loss_fn must contain argument: {needed}. Given arguments: {argument_names}. It "
+                f"is called by name, as {describe_fn(loss_fn)} was written."
             )
-    unknown = sorted(set(named) - set(_LOSS_FN_MAY_TAKE))
+    unknown = sorted(set(argument_names) - set(_LOSS_FN_MAY_TAKE))
     if unknown:
         raise ValueError(
             f"loss_fn has unexpected args: {unknown}. It may take {list(_LOSS_FN_MAY_TAKE)}; bind "
@@ -78,11 +78,11 @@ def call_loss_fn_arguments(
 
     A default for loss_reduction is kept: the original passes only features.
     """
-    given = {"features": features} if "features" in fn_args(loss_fn) else {}
+    arguments = {"features": features} if "features" in fn_args(loss_fn) else {}
     reduction = inspect.signature(loss_fn).parameters.get("loss_reduction")
     if reduction is not None and reduction.default is inspect.Parameter.empty:
-        given["loss_reduction"] = loss_reduction
-    return given
+        arguments["loss_reduction"] = loss_reduction
+    return arguments
 
 
 def check_n_classes(n_classes: Any) -> Any:
@@ -136,14 +136,14 @@ def parse_thresholds(thresholds: Iterable[float] | None) -> tuple[float, ...]:
     Raises:
       ValueError: one is not between 0 and 1.
     """
-    found = tuple(thresholds or ())
-    for threshold in found:
+    values = tuple(thresholds or ())
+    for threshold in values:
         if not 0.0 < threshold < 1.0:
             raise ValueError(
                 f"thresholds must be in (0, 1) range. Given: {threshold}; thresholds not in "
-                f"(0, 1): {found}. They are probabilities, strictly between 0 and 1."
+                f"(0, 1): {values}. They are probabilities, strictly between 0 and 1."
             )
-    return found
+    return values
 
 
 def check_prediction_keys(keys: Iterable[str] | None, valid: Sequence[str]) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ def check_prediction_keys(keys: Iterable[str] | None, valid: Sequence[str]) -> t
     return tuple(keys)
 
 
-def _shortened(names: Sequence[Any], most: int = 5) -> str:
+def _shortened(names: Sequence[Any], limit: int = 5) -> str:
     return (
-        f"{list(names)}" if len(names) <= most else f"[{', '.join(map(repr, names[:most]))}, ...]"
+        f"{list(names)}" if len(names) <= limit else f"[{', '.join(map(repr, names[:limit]))}, ...]"
     )

@@ -87,17 +87,21 @@ class BinaryClassHead(SingleHead):
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
         """Predicts the probabilities ("logistic" is that of class 1) and classes; see `Head`."""
-        wanted = check_prediction_keys(keys, _KEYS)
+        requested_keys = check_prediction_keys(keys, _KEYS)
         logits = check_logits(logits, 1)
-        found: dict[Any, tf.Tensor] = {}
+        predictions: dict[Any, tf.Tensor] = {}
         with tf.name_scope("predictions"):
-            if PredictionKeys.LOGITS in wanted:
-                found[PredictionKeys.LOGITS] = logits
-            if PredictionKeys.LOGISTIC in wanted:
-                found[PredictionKeys.LOGISTIC] = tf.sigmoid(logits, name=PredictionKeys.LOGISTIC)
+            if PredictionKeys.LOGITS in requested_keys:
+                predictions[PredictionKeys.LOGITS] = logits
+            if PredictionKeys.LOGISTIC in requested_keys:
+                predictions[PredictionKeys.LOGISTIC] = tf.sigmoid(
+                    logits, name=PredictionKeys.LOGISTIC
+                )
             of_both = tf.concat([tf.zeros_like(logits), logits], axis=-1, name="two_class_logits")
-            found.update(class_predictions(of_both, 2, self._label_vocabulary, wanted))
-        return found
+            predictions.update(
+                class_predictions(of_both, 2, self._label_vocabulary, requested_keys)
+            )
+        return predictions
 
     def measures(self) -> list[Measure]:
         """Lists the metrics of a two-class classifier."""
@@ -118,12 +122,12 @@ class BinaryClassHead(SingleHead):
     def observed(self, batch: Batch) -> dict[str, tf.Tensor]:
         """Returns the input tensors of `measures`."""
         keys = (PredictionKeys.LOGISTIC, PredictionKeys.CLASS_IDS)
-        found = self.predictions(batch.logits, keys)
+        predictions = self.predictions(batch.logits, keys)
         return {
             "losses": batch.losses,
             "labels": batch.labels,
-            "logistic": found[PredictionKeys.LOGISTIC],
-            "class_ids": found[PredictionKeys.CLASS_IDS],
+            "logistic": predictions[PredictionKeys.LOGISTIC],
+            "class_ids": predictions[PredictionKeys.CLASS_IDS],
         }
 
     def export_outputs(self, predictions: Mapping[str, tf.Tensor]) -> dict[str, ExportOutput]:

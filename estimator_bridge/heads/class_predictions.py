@@ -33,23 +33,23 @@ def class_predictions(
     Returns:
       The requested predictions that depend on these logits, by name.
     """
-    found: dict[str, tf.Tensor] = {}
+    predictions: dict[str, tf.Tensor] = {}
     if PredictionKeys.PROBABILITIES in keys:
-        found[PredictionKeys.PROBABILITIES] = tf.nn.softmax(
+        predictions[PredictionKeys.PROBABILITIES] = tf.nn.softmax(
             logits, name=PredictionKeys.PROBABILITIES
         )
     if PredictionKeys.CLASS_IDS in keys or PredictionKeys.CLASSES in keys:
         best = tf.argmax(logits, axis=-1, name=PredictionKeys.CLASS_IDS)
         class_ids = tf.expand_dims(best, axis=-1)
         if PredictionKeys.CLASS_IDS in keys:
-            found[PredictionKeys.CLASS_IDS] = class_ids
+            predictions[PredictionKeys.CLASS_IDS] = class_ids
         if PredictionKeys.CLASSES in keys:
-            found[PredictionKeys.CLASSES] = class_names(class_ids, vocabulary)
+            predictions[PredictionKeys.CLASSES] = class_names(class_ids, vocabulary)
     if PredictionKeys.ALL_CLASS_IDS in keys:
-        found[PredictionKeys.ALL_CLASS_IDS] = all_class_ids(logits, n_classes)
+        predictions[PredictionKeys.ALL_CLASS_IDS] = all_class_ids(logits, n_classes)
     if PredictionKeys.ALL_CLASSES in keys:
-        found[PredictionKeys.ALL_CLASSES] = all_classes(logits, n_classes, vocabulary)
-    return found
+        predictions[PredictionKeys.ALL_CLASSES] = all_classes(logits, n_classes, vocabulary)
+    return predictions
 
 
 def classify_signatures(
@@ -67,9 +67,9 @@ def classify_signatures(
     """
     scores = predictions[PredictionKeys.PROBABILITIES]
     names = all_classes(scores, n_classes, vocabulary)
-    classified = ClassificationOutput(scores=scores, classes=names)
+    classification = ClassificationOutput(scores=scores, classes=names)
     return {
-        DEFAULT_SIGNATURE: classified,
-        CLASSIFY_SIGNATURE: classified,
+        DEFAULT_SIGNATURE: classification,
+        CLASSIFY_SIGNATURE: classification,
         PREDICT_SIGNATURE: PredictOutput(dict(predictions)),
     }

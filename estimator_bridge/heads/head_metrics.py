@@ -81,8 +81,8 @@ def keras_metric(measure: Measure) -> Any:
         if threshold is None:
             return metrics.Accuracy(name=name)
         return metrics.BinaryAccuracy(name=name, threshold=threshold)
-    made = {"precision": metrics.Precision, "recall": metrics.Recall}[measure.kind]
-    return made(name=name, thresholds=threshold)
+    metric_class = {"precision": metrics.Precision, "recall": metrics.Recall}[measure.kind]
+    return metric_class(name=name, thresholds=threshold)
 
 
 def update_keras_metric(
@@ -97,11 +97,11 @@ def update_keras_metric(
       weights: weights of the examples, broadcastable to the tensors; None for equal weights.
     """
     values = [batch[name] for name in measure.of]
-    weighed = broadcast(weights, values[-1]) if measure.is_weighted else None
+    sample_weight = broadcast(weights, values[-1]) if measure.is_weighted else None
     if len(values) == 1:
-        metric.update_state(tf.cast(values[0], tf.float32), sample_weight=weighed)
+        metric.update_state(tf.cast(values[0], tf.float32), sample_weight=sample_weight)
     else:
-        metric.update_state(y_true=values[0], y_pred=values[1], sample_weight=weighed)
+        metric.update_state(y_true=values[0], y_pred=values[1], sample_weight=sample_weight)
 
 
 @functools.cache
@@ -116,8 +116,8 @@ def _baseline_class() -> type:
         __module__ = metrics.Mean.__module__
 
         def result(self) -> tf.Tensor:
-            more = tf.maximum(self.total, self.count - self.total)
-            return tf.math.divide_no_nan(more, self.count)
+            majority = tf.maximum(self.total, self.count - self.total)
+            return tf.math.divide_no_nan(majority, self.count)
 
     return AccuracyBaseline
 
@@ -137,15 +137,15 @@ def v1_metric(
     """
     name = measure.name
     values = [batch[of] for of in measure.of]
-    weighed = broadcast(weights, values[-1]) if measure.is_weighted else None
+    sample_weight = broadcast(weights, values[-1]) if measure.is_weighted else None
     if measure.kind in ("mean", "baseline"):
-        value, update = _v1.metrics.mean(tf.cast(values[0], tf.float32), weighed, name=name)
+        value, update = _v1.metrics.mean(tf.cast(values[0], tf.float32), sample_weight, name=name)
         if measure.kind == "baseline":
             return tf.maximum(value, 1.0 - value), tf.maximum(update, 1.0 - update)
         return value, update
     labels, predictions = values
     if measure.kind == "auc":
-        return _v1.metrics.auc(labels, predictions, weighed, curve=measure.curve, name=name)
+        return _v1.metrics.auc(labels, predictions, sample_weight, curve=measure.curve, name=name)
     if measure.threshold is not None and measure.kind == "accuracy":
         predictions = tf.cast(predictions >= measure.threshold, tf.float32)
     elif measure.threshold is not None:
@@ -153,11 +153,11 @@ def v1_metric(
             "precision": _v1.metrics.precision_at_thresholds,
             "recall": _v1.metrics.recall_at_thresholds,
         }[measure.kind]
-        value, update = metric(labels, predictions, (measure.threshold,), weighed, name=name)
+        value, update = metric(labels, predictions, (measure.threshold,), sample_weight, name=name)
         return tf.squeeze(value), tf.squeeze(update)
     metric = {
         "accuracy": _v1.metrics.accuracy,
         "precision": _v1.metrics.precision,
         "recall": _v1.metrics.recall,
     }[measure.kind]
-    return metric(labels, predictions, weighed, name=name)
+    return metric(labels, predictions, sample_weight, name=name)

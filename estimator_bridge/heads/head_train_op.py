@@ -134,9 +134,9 @@ def v1_train_op(
         raise ValueError("train_op_fn and optimizer cannot both be set. Pass one of them.")
     else:
         step = tf.compat.v1.train.get_global_step()
-        made = _v1_optimizer(optimizer)
-        made = _joining(made, loss_reduction) if _is_on_cores() else made
-        train_op = made.minimize(loss, global_step=step)
+        v1_optimizer = _v1_optimizer(optimizer)
+        v1_optimizer = _joining(v1_optimizer, loss_reduction) if _is_on_cores() else v1_optimizer
+        train_op = v1_optimizer.minimize(loss, global_step=step)
     update_ops = tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)
     return tf.group(train_op, *update_ops) if update_ops else train_op
 
@@ -164,22 +164,22 @@ def _joining(optimizer: Any, reduction: str | None) -> Any:
     """Wraps the optimizer so that gradients are summed over a TPU's cores."""
     adds_up = is_sum(reduction) and number_of_parts() > 1
     kinds = tf.compat.v1.losses.Reduction
-    wanted = kinds.SUM if adds_up else kinds.MEAN
+    reduction_kind = kinds.SUM if adds_up else kinds.MEAN
     if not isinstance(optimizer, (CrossShardOptimizer, tf.compat.v1.tpu.CrossShardOptimizer)):
         own_minimize = hasattr(optimizer, "minimize") and not hasattr(optimizer, "iterations")
         if own_minimize and not isinstance(optimizer, tf.compat.v1.train.Optimizer):
             return optimizer  # a user's class, which may sum them itself
-        return CrossShardOptimizer(optimizer, reduction=wanted)
-    given = shard_reduction(optimizer)
-    if given != wanted and number_of_parts() > 1:
+        return CrossShardOptimizer(optimizer, reduction=reduction_kind)
+    own_reduction = shard_reduction(optimizer)
+    if own_reduction != reduction_kind and number_of_parts() > 1:
         logging.warning(
             "The head's loss is a %s over a core's part of the batch, but CrossShardOptimizer has "
             "reduction=%r: gradients are %s those of the global batch on one core. Pass "
             "reduction=%r, or the optimizer alone, which the head wraps.",
             "sum" if adds_up else "mean",
-            given,
+            own_reduction,
             f"1/{number_of_parts()} of" if adds_up else f"{number_of_parts()} times",
-            wanted,
+            reduction_kind,
         )
     return optimizer
 

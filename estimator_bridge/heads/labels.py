@@ -44,25 +44,25 @@ def check_range(
         if values is not None and not tf.is_tensor(n_classes):
             _check_values(values, n_classes, message, must)
             return labels
-        most = tf.cast(n_classes - 1, labels.dtype)
-        for holds, said in (
-            (tf.reduce_all(labels <= most), _TOO_LARGE.format(must, "n_classes")),
+        largest = tf.cast(n_classes - 1, labels.dtype)
+        for holds, text in (
+            (tf.reduce_all(labels <= largest), _TOO_LARGE.format(must, "n_classes")),
             (tf.reduce_all(labels >= 0), _NEGATIVE.format(must)),
         ):
-            advice = f"{message or said}. {_ADVICE.format(n_classes)} Labels: "
+            advice = f"{message or text}. {_ADVICE.format(n_classes)} Labels: "
             labels = checked(labels, holds, [advice, labels])
         return labels
 
 
 def _check_values(values: np.ndarray, n_classes: int, message: str | None, must: str) -> None:
     eagerly = tf.executing_eagerly()
-    for outside, said in (
+    for outside, text in (
         (values > n_classes - 1, _TOO_LARGE.format(must, n_classes if eagerly else "n_classes")),
         (values < 0, _NEGATIVE.format(must)),
     ):
         if outside.any():
             wrong = values[outside].ravel()[:10].tolist()
-            error = f"{message or said}, got {wrong}. {_ADVICE.format(n_classes)}"
+            error = f"{message or text}, got {wrong}. {_ADVICE.format(n_classes)}"
             raise (
                 ValueError(error) if eagerly else tf.errors.InvalidArgumentError(None, None, error)
             )

@@ -50,8 +50,8 @@ def call_loss_fn(
       ValueError: when executing eagerly, the losses have another shape.
     """
     with tf.name_scope("call_loss_fn"):
-        given = call_loss_fn_arguments(loss_fn, features, loss_reduction)
-        losses = tf.convert_to_tensor(loss_fn(labels=labels, logits=logits, **given))
+        arguments = call_loss_fn_arguments(loss_fn, features, loss_reduction)
+        losses = tf.convert_to_tensor(loss_fn(labels=labels, logits=logits, **arguments))
         return check_losses(losses, logits, dimension)
 
 
@@ -70,8 +70,8 @@ def keras_reduced(losses: tf.Tensor, weights: tf.Tensor | None, reduction: str) 
     import tf_keras
 
     # It also tells v1 optimizers under a strategy whether the loss is a mean.
-    weighed = tf_keras.__internal__.losses.compute_weighted_loss
-    loss = weighed(losses, sample_weight=weights, reduction=reduction)
+    compute_weighted_loss = tf_keras.__internal__.losses.compute_weighted_loss
+    loss = compute_weighted_loss(losses, sample_weight=weights, reduction=reduction)
     return loss if is_sum(reduction) else _part_of_mean(loss, lambda: _size(losses))
 
 
@@ -128,8 +128,8 @@ def _part_of_mean(loss: tf.Tensor, divisor: Callable[[], tf.Tensor | None]) -> t
         with several cores, so that otherwise the graph stays identical to the original's.
     """
     parts = number_of_parts()
-    own = divisor() if parts > 1 else None
-    if own is None:
+    own_divisor = divisor() if parts > 1 else None
+    if own_divisor is None:
         return loss
-    own = tf.cast(own, loss.dtype)
-    return loss * parts * tf.math.divide_no_nan(own, cross_replica_sum(own))
+    own_divisor = tf.cast(own_divisor, loss.dtype)
+    return loss * parts * tf.math.divide_no_nan(own_divisor, cross_replica_sum(own_divisor))

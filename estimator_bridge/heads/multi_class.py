@@ -95,13 +95,17 @@ class MultiClassHead(SingleHead):
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
         """Predicts the probabilities of all classes, and the most probable class; see `Head`."""
-        wanted = check_prediction_keys(keys, _KEYS)
+        requested_keys = check_prediction_keys(keys, _KEYS)
         n_classes = self.logits_dimension
         logits = check_logits(logits, n_classes)
-        found = {PredictionKeys.LOGITS: logits} if PredictionKeys.LOGITS in wanted else {}
+        predictions = (
+            {PredictionKeys.LOGITS: logits} if PredictionKeys.LOGITS in requested_keys else {}
+        )
         with tf.name_scope("predictions"):
-            found.update(class_predictions(logits, n_classes, self._label_vocabulary, wanted))
-        return found
+            predictions.update(
+                class_predictions(logits, n_classes, self._label_vocabulary, requested_keys)
+            )
+        return predictions
 
     def measures(self) -> list[Measure]:
         """Lists the metrics of a classifier."""

@@ -114,26 +114,26 @@ class MultiLabelHead(SingleHead):
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
         """Predicts the probabilities and names of all classes; see `Head`."""
-        wanted = check_prediction_keys(keys, _KEYS)
+        requested_keys = check_prediction_keys(keys, _KEYS)
         logits = check_logits(logits, self.logits_dimension)
-        found: dict[Any, tf.Tensor] = {}
+        predictions: dict[Any, tf.Tensor] = {}
         with tf.name_scope("predictions"):
-            if PredictionKeys.LOGITS in wanted:
-                found[PredictionKeys.LOGITS] = logits
-            if PredictionKeys.PROBABILITIES in wanted:
-                found[PredictionKeys.PROBABILITIES] = tf.sigmoid(
+            if PredictionKeys.LOGITS in requested_keys:
+                predictions[PredictionKeys.LOGITS] = logits
+            if PredictionKeys.PROBABILITIES in requested_keys:
+                predictions[PredictionKeys.PROBABILITIES] = tf.sigmoid(
                     logits, name=PredictionKeys.PROBABILITIES
                 )
-            if PredictionKeys.CLASSES in wanted:
-                found[PredictionKeys.CLASSES] = all_classes(
+            if PredictionKeys.CLASSES in requested_keys:
+                predictions[PredictionKeys.CLASSES] = all_classes(
                     logits, self.logits_dimension, self._label_vocabulary
                 )
-        return found
+        return predictions
 
     def measures(self) -> list[Measure]:
         """Lists the metrics of all classes together, and of single classes."""
         both = ("labels", "probabilities")
-        found = [
+        measures = [
             Measure(MetricKeys.LOSS_MEAN, "mean", ("losses",)),
             Measure(MetricKeys.AUC, "auc", both),
             Measure(MetricKeys.AUC_PR, "auc", both, curve="PR"),
@@ -142,26 +142,26 @@ class MultiLabelHead(SingleHead):
         for number in self._single_classes:
             names = _names_of_class(number, self._label_vocabulary)
             labels, probabilities = f"labels_{number}", f"probabilities_{number}"
-            found += [
+            measures += [
                 Measure(names[0], "mean", (probabilities,)),
                 Measure(names[1], "auc", (labels, probabilities)),
                 Measure(names[2], "auc", (labels, probabilities), curve="PR"),
             ]
-        return found
+        return measures
 
     def observed(self, batch: Batch) -> dict[str, tf.Tensor]:
         """Returns the input tensors of `measures`."""
         keys = [PredictionKeys.PROBABILITIES]
         probabilities = self.predictions(batch.logits, keys)[PredictionKeys.PROBABILITIES]
-        found = {
+        tensors = {
             "losses": batch.losses,
             "labels": batch.labels,
             "probabilities": probabilities,
         }
         for number in self._single_classes:
-            found[f"labels_{number}"] = batch.labels[..., number : number + 1]
-            found[f"probabilities_{number}"] = probabilities[..., number : number + 1]
-        return found
+            tensors[f"labels_{number}"] = batch.labels[..., number : number + 1]
+            tensors[f"probabilities_{number}"] = probabilities[..., number : number + 1]
+        return tensors
 
     def export_outputs(self, predictions: Mapping[str, tf.Tensor]) -> dict[str, ExportOutput]:
         """Makes a classifier's signatures; scores do not sum to 1."""

@@ -76,38 +76,41 @@ class MultiHead(Head):
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> tf.Tensor:
         """Computes the weighted sum of the heads' losses; see `Head`."""
-        dealt = self._dealt(logits, labels)
+        head_logits = self._dealt(logits, labels)
         losses = [
             head.loss(
-                labels=labels[head.name], logits=dealt[head.name], features=features, mode=mode
+                labels=labels[head.name],
+                logits=head_logits[head.name],
+                features=features,
+                mode=mode,
             )
             for head in self._heads
         ]
-        merged = merged_losses(losses, self._head_weights)
-        return regularized(merged, total_regularization(regularization_losses), self.loss_reduction)
+        total = merged_losses(losses, self._head_weights)
+        return regularized(total, total_regularization(regularization_losses), self.loss_reduction)
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, tf.Tensor]:
         """Returns all predictions of all heads, by (head name, key); see `Head`."""
-        dealt = self._dealt(logits)
+        head_logits = self._dealt(logits)
         with tf.name_scope("merge_pred"):
             return {
                 (head.name, key): value
                 for head in self._heads
-                for key, value in head.predictions(logits=dealt[head.name]).items()
+                for key, value in head.predictions(logits=head_logits[head.name]).items()
             }
 
     def metrics(self, regularization_losses: Sequence[tf.Tensor] | None = None) -> dict[str, Any]:
         """Makes a metric for the loss of each head; the heads' own are added by an update."""
-        found = {}
+        head_metrics = {}
         if regularization_losses:
-            found[self._regularization_key] = keras_metric(REGULARIZATION)
+            head_metrics[self._regularization_key] = keras_metric(REGULARIZATION)
         from tf_keras import metrics
 
         with tf.name_scope("merge_eval"):
             for head in self._heads:
                 key = f"{MetricKeys.LOSS}/{head.name}"
-                found[key] = metrics.Mean(name=key)
-        return found
+                head_metrics[key] = metrics.Mean(name=key)
+        return head_metrics
 
     def update_metrics(  # type: ignore[override]  # the original's heads take no mode here
         self,
@@ -118,17 +121,17 @@ class MultiHead(Head):
         regularization_losses: Sequence[tf.Tensor] | None = None,
     ) -> dict[str, Any]:
         """Updates metrics with a batch, and adds the heads' own to eval_metrics; see `Head`."""
-        dealt = self._dealt(logits, labels)
+        head_logits = self._dealt(logits, labels)
         if regularization_losses:
             total = total_regularization(regularization_losses)
             eval_metrics[self._regularization_key].update_state(total)
         for head in self._heads:
-            its_logits, its_labels = dealt[head.name], labels[head.name]
+            its_logits, its_labels = head_logits[head.name], labels[head.name]
             loss = head.loss(logits=its_logits, labels=its_labels, features=features)
             loss = whole_loss(loss, head.loss_reduction)
             eval_metrics[f"{MetricKeys.LOSS}/{head.name}"].update_state(loss)
-            own = head.update_metrics(head.metrics(), features, its_logits, its_labels)
-            eval_metrics.update(own or {})
+            own_metrics = head.update_metrics(head.metrics(), features, its_logits, its_labels)
+            eval_metrics.update(own_metrics or {})
         return eval_metrics
 
     def create_estimator_spec(
@@ -146,12 +149,12 @@ class MultiHead(Head):
         """Makes the spec that a model_fn returns, for all heads; see `Head`."""
         check_mode(mode, type(self).__name__)
         with tf.name_scope(self.name):
-            dealt = self._dealt(logits, labels)
+            head_logits = self._dealt(logits, labels)
             predictions = self.predictions(logits)
             if mode == ModeKeys.PREDICT:
                 specs = [
                     head.create_estimator_spec(
-                        features=features, mode=mode, logits=dealt[head.name]
+                        features=features, mode=mode, logits=head_logits[head.name]
                     )
                     for head in self._heads
                 ]
@@ -173,7 +176,7 @@ class MultiHead(Head):
                 head.create_estimator_spec(
                     features=features,
                     mode=mode,
-                    logits=dealt[head.name],
+                    logits=head_logits[head.name],
                     labels=labels[head.name],
                     train_op_fn=lambda _: tf.no_op(),
                 )

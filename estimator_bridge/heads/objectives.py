@@ -53,14 +53,14 @@ def common_reduction(heads: Sequence[Any]) -> str | None:
     Raises:
       ValueError: a TPU's cores divide the batch, and some losses are sums but others are means.
     """
-    found = {head.name: getattr(head, "loss_reduction", None) for head in heads}
-    if len({is_sum(reduction) for reduction in found.values()}) > 1 and number_of_parts() > 1:
+    reductions = {head.name: getattr(head, "loss_reduction", None) for head in heads}
+    if len({is_sum(reduction) for reduction in reductions.values()}) > 1 and number_of_parts() > 1:
         raise ValueError(
-            f"The loss_reduction must be the same for different heads on a TPU. Given: {found}: "
-            "sums are added over the cores, but means are averaged. Give all heads "
+            "The loss_reduction must be the same for different heads on a TPU. Given: "
+            f"{reductions}: sums are added over the cores, but means are averaged. Give all heads "
             "tf.compat.v1.losses.Reduction.SUM, or none."
         )
-    return next(iter(found.values()))
+    return next(iter(reductions.values()))
 
 
 def logits_by_head(logits: Any, heads: Sequence[Any]) -> Mapping[str, Any]:
@@ -109,11 +109,11 @@ def check_labels_by_head(labels: Any, heads: Sequence[Any]) -> None:
     _check_names("labels", labels, [head.name for head in heads])
 
 
-def _check_names(what: str, values: Mapping[str, Any], names: Sequence[str]) -> None:
+def _check_names(subject: str, values: Mapping[str, Any], names: Sequence[str]) -> None:
     missing = [name for name in names if name not in values]
     if missing:
         raise ValueError(
-            f"{what} has missing values for head(s): {missing}. There are {sorted(values)}."
+            f"{subject} has missing values for head(s): {missing}. There are {sorted(values)}."
         )
 
 
@@ -139,13 +139,13 @@ def merged_outputs(names: Sequence[str], specs: Sequence[EstimatorSpec]) -> dict
       ValueError: the first head has no default signature.
     """
     outputs = {DEFAULT_SIGNATURE: _default(names[0], specs[0].export_outputs)}
-    predicted: dict[str, tf.Tensor] = {}
+    predictions: dict[str, tf.Tensor] = {}
     for name, spec in zip(names, specs):
         for key, output in spec.export_outputs.items():
             outputs[name if key == DEFAULT_SIGNATURE else f"{name}/{key}"] = output
             if key == PREDICT_SIGNATURE and isinstance(output, PredictOutput):
-                predicted.update({f"{name}/{of}": v for of, v in output.outputs.items()})
-    outputs[PREDICT_SIGNATURE] = PredictOutput(predicted)
+                predictions.update({f"{name}/{of}": v for of, v in output.outputs.items()})
+    outputs[PREDICT_SIGNATURE] = PredictOutput(predictions)
     return outputs
 
 

@@ -123,9 +123,9 @@ def _completed(
     return {**spec, **weight_column.parse_example_spec}
 
 
-def _check_free(spec: dict[str, Any], key: str, what: str, argument: str) -> None:
+def _check_free(spec: dict[str, Any], key: str, role: str, argument: str) -> None:
     if key in spec:
         raise ValueError(
-            f"{what} should not be used as feature. {argument}: {key}, features: {sorted(spec)}. "
+            f"{role} should not be used as feature. {argument}: {key}, features: {sorted(spec)}. "
             "Leave its column out of feature_columns."
         )

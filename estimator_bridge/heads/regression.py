@@ -97,8 +97,8 @@ class RegressionHead(SingleHead):
 
     def observed(self, batch: Batch) -> dict[str, tf.Tensor]:
         """Returns the input tensors of `measures`."""
-        predicted = self.predictions(batch.logits)[PredictionKeys.PREDICTIONS]
-        return {"losses": batch.losses, "labels": batch.labels, "predictions": predicted}
+        predictions = self.predictions(batch.logits)[PredictionKeys.PREDICTIONS]
+        return {"losses": batch.losses, "labels": batch.labels, "predictions": predictions}
 
     def export_outputs(self, predictions: Mapping[str, tf.Tensor]) -> dict[str, ExportOutput]:
         """Makes the default, "regression" and "predict" signatures."""

@@ -161,14 +161,14 @@ class SequentialHeadWrapper(SequentialHead):
         )
 
     def _mask(self, features: Mapping[str, Any] | None) -> tf.Tensor:
-        found = features or {}
-        if self._mask_key not in found:
+        features_by_name = features or {}
+        if self._mask_key not in features_by_name:
             raise ValueError(
                 f"The provided sequence_length_mask key `{self._mask_key}` should be included in "
-                f"the features dictionary, but was not found. Found keys: {list(found)}. Add "
-                "tf.sequence_mask(lengths) under it."
+                "the features dictionary, but was not found. Found keys: "
+                f"{list(features_by_name)}. Add tf.sequence_mask(lengths) under it."
             )
-        return found[self._mask_key]
+        return features_by_name[self._mask_key]
 
     def _steps(self, labels: Any, logits: Any, features: Any) -> tuple[Any, Any, dict[str, Any]]:
         mask = self._mask(features)
@@ -187,13 +187,13 @@ class SequentialHeadWrapper(SequentialHead):
             return flat_labels, flat_logits, {k: real_steps(features[k], mask) for k in self._keys}
 
 
-def _keys(given: Any) -> list[str]:
-    if not isinstance(given, Iterable):
+def _keys(columns: Any) -> list[str]:
+    if not isinstance(columns, Iterable):
         raise TypeError(
             "`feature_columns` must be either a string or an iterable of strings got "
-            f"{type(given)} instead."
+            f"{type(columns)} instead."
         )
-    keys = [given] if isinstance(given, str) else list(given)
+    keys = [columns] if isinstance(columns, str) else list(columns)
     for key in keys:
         if not isinstance(key, str):
             raise TypeError(

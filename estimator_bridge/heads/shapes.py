@@ -69,18 +69,18 @@ def check_logits(logits: Any, dimension: int) -> tf.Tensor:
     """
     with tf.name_scope("logits"):
         logits = tf.cast(logits, tf.float32)
-        wanted = f"logits shape must be [D0, D1, ... DN, logits_dimension={dimension}]"
+        requirement = f"logits shape must be [D0, D1, ... DN, logits_dimension={dimension}]"
         rank = logits.shape.rank
         if rank is not None and rank < 2:
             raise ValueError(
-                f"{wanted}, got {logits.shape}: logits must have rank at least 2. Received rank "
-                f"{rank}. Use tf.expand_dims(logits, -1) to add a last dimension of 1."
+                f"{requirement}, got {logits.shape}: logits must have rank at least 2. Received "
+                f"rank {rank}. Use tf.expand_dims(logits, -1) to add a last dimension of 1."
             )
         last = None if rank is None else logits.shape[-1]
         if last is not None and isinstance(dimension, int):
             if last != dimension:
                 raise ValueError(
-                    f"{wanted}, got {logits.shape}. Give the last layer as many units as the "
+                    f"{requirement}, got {logits.shape}. Give the last layer as many units as the "
                     f"head's logits_dimension, {dimension}."
                 )
             return logits
@@ -88,7 +88,7 @@ def check_logits(logits: Any, dimension: int) -> tf.Tensor:
         fits = same_shape(shape[-1:], tf.stack([dimension]))
         if rank is None:
             fits = tf.logical_and(fits, tf.rank(logits) >= 2)
-        return checked(logits, fits, [wanted, "got", shape])
+        return checked(logits, fits, [requirement, "got", shape])
 
 
 def check_labels(labels: Any, logits: tf.Tensor, dimension: int) -> tf.Tensor:

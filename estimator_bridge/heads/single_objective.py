@@ -244,7 +244,7 @@ class SingleHead(Head):
         self, features: Any, logits: Any, labels: Any, regularization_losses: Any
     ) -> tuple[Callable[..., dict[str, Any]], dict[str, tf.Tensor]]:
         tensors = {"logits": logits, "labels": labels}
-        given = {name: tensor for name, tensor in tensors.items() if tf.is_tensor(tensor)}
+        batch_tensors = {name: tensor for name, tensor in tensors.items() if tf.is_tensor(tensor)}
 
         def metric_fn(**gathered: Any) -> dict[str, Any]:
             values = {**tensors, **gathered}
@@ -255,4 +255,4 @@ class SingleHead(Head):
                 **values,
             )
 
-        return metric_fn, given
+        return metric_fn, batch_tensors

@@ -116,7 +116,7 @@ class V1Head(AnyV1Head):
       ValueError: loss_reduction is not one of them, or is NONE.
     """
 
-    # Whether the losses of a batch may stay as they are: loss_reduction NONE.
+    # True if the losses of a batch may stay unreduced: loss_reduction NONE.
     may_keep_losses = False
 
     def __init__(
@@ -125,8 +125,8 @@ class V1Head(AnyV1Head):
         loss_reduction: str = _Reduction.SUM,
         prediction_keys: Sequence[str] | None = None,
     ):
-        refused = () if self.may_keep_losses else (_Reduction.NONE,)
-        check_reduction(loss_reduction, set(_Reduction.all()).difference(refused))
+        excluded = () if self.may_keep_losses else (_Reduction.NONE,)
+        check_reduction(loss_reduction, set(_Reduction.all()).difference(excluded))
         self.head = head
         head.must = "must"
         self.name = head.name
@@ -206,8 +206,10 @@ class V1Head(AnyV1Head):
         """Returns a sum's mean, for a summary; None if the loss is a mean itself."""
         if self._loss_reduction != _Reduction.SUM:
             return None
-        ones = tf.ones_like(batch.losses)
-        return loss / tf.reduce_sum(ones if batch.weights is None else ones * batch.weights)
+        unit_weights = tf.ones_like(batch.losses)
+        return loss / tf.reduce_sum(
+            unit_weights if batch.weights is None else unit_weights * batch.weights
+        )
 
     def _eval_metrics(
         self, batch: Batch, regularization: tf.Tensor | None

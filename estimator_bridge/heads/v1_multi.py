@@ -60,18 +60,18 @@ class V1MultiHead(AnyV1Head):
           both multiplied by the head's weight, and the labels as numbers.
         """
         check_labels_by_head(labels, self.heads)
-        dealt = logits_by_head(logits, self.heads)
+        head_logits = logits_by_head(logits, self.heads)
         names = [head.name for head in self.heads]
-        found = [
-            head.create_loss(features, mode, dealt[head.name], labels[head.name])
+        loss_specs = [
+            head.create_loss(features, mode, head_logits[head.name], labels[head.name])
             for head in self.heads
         ]
-        factors = self._head_weights or (1.0,) * len(found)
+        factors = self._head_weights or (1.0,) * len(loss_specs)
         return LossSpec(
-            merged_losses([spec.training_loss for spec in found], self._head_weights),
-            {n: s.unreduced_loss * f for n, s, f in zip(names, found, factors)},
-            {n: s.weights * f for n, s, f in zip(names, found, factors)},
-            {n: s.processed_labels for n, s in zip(names, found)},
+            merged_losses([spec.training_loss for spec in loss_specs], self._head_weights),
+            {n: s.unreduced_loss * f for n, s, f in zip(names, loss_specs, factors)},
+            {n: s.weights * f for n, s, f in zip(names, loss_specs, factors)},
+            {n: s.processed_labels for n, s in zip(names, loss_specs)},
         )
 
     def create_estimator_spec(
@@ -87,13 +87,13 @@ class V1MultiHead(AnyV1Head):
         """Makes the spec that a model_fn returns, for all heads; see `V1Head`."""
         check_mode(mode, type(self).__name__)
         check_labels_by_head(labels, self.heads)
-        dealt = logits_by_head(logits, self.heads)
+        head_logits = logits_by_head(logits, self.heads)
         names = [head.name for head in self.heads]
         specs = [
             head.create_estimator_spec(
                 features=features,
                 mode=mode,
-                logits=dealt[head.name],
+                logits=head_logits[head.name],
                 labels=labels[head.name] if labels else None,
                 train_op_fn=lambda _: tf.no_op(),
             )
@@ -107,9 +107,9 @@ class V1MultiHead(AnyV1Head):
         if mode == ModeKeys.PREDICT:
             outputs = merged_outputs(names, specs)
             return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
-        merged = merged_losses([spec.loss for spec in specs], self._head_weights)
+        total = merged_losses([spec.loss for spec in specs], self._head_weights)
         reduction = common_reduction(self.heads)
-        loss = regularized(merged, total_regularization(regularization_losses), reduction)
+        loss = regularized(total, total_regularization(regularization_losses), reduction)
         if mode == ModeKeys.EVAL:
             return EstimatorSpec(
                 mode,
@@ -124,11 +124,11 @@ class V1MultiHead(AnyV1Head):
 
 def _metrics(heads: Sequence[AnyV1Head], specs: Sequence[EstimatorSpec]) -> dict[str, Any]:
     """Returns the heads' metrics, and the mean of each head's loss."""
-    found = {}
+    metrics = {}
     with tf.name_scope("merge_eval"):
         for head, spec in zip(heads, specs):
             key = f"{MetricKeys.LOSS}/{head.name}"
             loss = whole_loss(spec.loss, getattr(head, "loss_reduction", None))
-            found[key] = tf.compat.v1.metrics.mean(loss, name=key)
-            found.update(spec.eval_metric_ops)
-    return found
+            metrics[key] = tf.compat.v1.metrics.mean(loss, name=key)
+            metrics.update(spec.eval_metric_ops)
+    return metrics

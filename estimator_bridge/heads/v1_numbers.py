@@ -22,6 +22,6 @@ class V1LogisticRegressionHead(LogisticRegressionHead):
                 ("Condition x <= 1 did not hold element-wise:", labels <= 1),
                 ("Condition x >= 0 did not hold element-wise:", labels >= 0),
             ):
-                said = [_RANGE, bound, "labels: ", labels]
-                labels = checked(labels, tf.reduce_all(holds), said)
+                message = [_RANGE, bound, "labels: ", labels]
+                labels = checked(labels, tf.reduce_all(holds), message)
         return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)

@@ -96,13 +96,13 @@ class V1BinaryHead(_SingleV1Head):
         self._loss_fn, self._name = loss_fn, name
 
     def _metric_arguments(self, batch: Batch) -> dict[str, Any]:
-        seen = self.head.observed(batch)
+        tensors = self.head.observed(batch)
         return {
-            "labels": seen["labels"],
+            "labels": tensors["labels"],
             "logits": batch.logits,
-            "logistic": seen["logistic"],
-            "class_ids": seen["class_ids"],
-            "unreduced_loss": seen["losses"],
+            "logistic": tensors["logistic"],
+            "class_ids": tensors["class_ids"],
+            "unreduced_loss": tensors["losses"],
         }
 
     def _eval_metric_ops(  # type: ignore[override]
@@ -159,11 +159,11 @@ class V1MultiClassHead(_SingleV1Head):
         self._loss_fn, self._name = loss_fn, name
 
     def _metric_arguments(self, batch: Batch) -> dict[str, Any]:
-        seen = self.head.observed(batch)
+        tensors = self.head.observed(batch)
         return {
-            "labels": seen["labels"],
-            "class_ids": seen["class_ids"],
-            "unreduced_loss": seen["losses"],
+            "labels": tensors["labels"],
+            "class_ids": tensors["class_ids"],
+            "unreduced_loss": tensors["losses"],
         }
 
     def _eval_metric_ops(  # type: ignore[override]
@@ -215,11 +215,11 @@ class V1RegressionHead(_SingleV1Head):
         self._loss_fn, self._inverse_link_fn, self._name = loss_fn, inverse_link_fn, name
 
     def _metric_arguments(self, batch: Batch) -> dict[str, Any]:
-        seen = self.head.observed(batch)
+        tensors = self.head.observed(batch)
         return {
-            "predicted_value": seen[PredictionKeys.PREDICTIONS],
-            "labels": seen["labels"],
-            "unreduced_loss": seen["losses"],
+            "predicted_value": tensors[PredictionKeys.PREDICTIONS],
+            "labels": tensors["labels"],
+            "unreduced_loss": tensors["losses"],
         }
 
     def _eval_metric_ops(  # type: ignore[override]

@@ -69,10 +69,10 @@ def _fetch(features: Mapping[str, Any] | None, weight_column: Any) -> tf.Tensor:
             )
         key, normalizer = weight_column.key, weight_column.normalizer_fn
     if features is None or key not in features:
-        there = sorted(map(str, features)) if features else []
+        feature_names = sorted(map(str, features)) if features else []
         raise ValueError(
             f"Feature {key} is not in features dictionary, but is the head's weight_column. The "
-            f"features are {there}. Let input_fn return the weights among them."
+            f"features are {feature_names}. Let input_fn return the weights among them."
         )
     weights = tf.compat.v1.convert_to_tensor_or_sparse_tensor(features[key])
     if isinstance(weights, tf.SparseTensor):
@@ -95,13 +95,13 @@ def _check(
         if fits or (by_logit and weights.shape == logits.shape):
             return weights
     if tf.executing_eagerly():
-        given = weights.shape[: weights.shape.rank - dropped]
-        raise ValueError(f"{message}, logits_shape: {logits.shape}. weights_shape: {given}.")
+        batch_shape = weights.shape[: weights.shape.rank - dropped]
+        raise ValueError(f"{message}, logits_shape: {logits.shape}. weights_shape: {batch_shape}.")
     shape, logits_shape = tf.shape(weights), tf.shape(logits)
     fits = same_shape(shape, tf.concat([logits_shape[:-1], [1]], axis=0))
     if by_logit:
         fits = tf.logical_or(fits, same_shape(shape, logits_shape))
-    shown = shape[:-1] if dropped else shape
+    reported_shape = shape[:-1] if dropped else shape
     return checked(
-        weights, fits, [message, "logits_shape: ", logits_shape, "weights_shape: ", shown]
+        weights, fits, [message, "logits_shape: ", logits_shape, "weights_shape: ", reported_shape]
     )

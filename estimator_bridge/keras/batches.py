@@ -27,7 +27,7 @@ def numpy_batches(
     name: str,
     steps: int | None,
     steps_name: str,
-    again: bool = False,
+    should_repeat: bool = False,
 ) -> Iterator[Any]:
     """Yields the batches of the dataset that a function returns.
 
@@ -36,7 +36,7 @@ def numpy_batches(
       name: name of the argument, for errors.
       steps: batches per epoch; required.
       steps_name: name of the `steps` argument, for errors.
-      again: whether to start over at the end.
+      should_repeat: whether to start over at the end.
 
     Raises:
       ValueError: ``steps`` is None.
@@ -46,21 +46,21 @@ def numpy_batches(
             f"When using tf.data as input to a model ({name} is a function that returns a Dataset),"
             f" you should specify the {steps_name} argument: the number of batches per epoch."
         )
-    return _batches(dataset_fn, again)
+    return _batches(dataset_fn, should_repeat)
 
 
-def _batches(dataset_fn: Any, again: bool) -> Iterator[Any]:
+def _batches(dataset_fn: Any, should_repeat: bool) -> Iterator[Any]:
     if isinstance(dataset_fn, tf.data.Dataset):
         graph = tf.data.experimental.to_variant(dataset_fn).graph
-        given = GraphInput(graph, dataset_fn)
+        graph_input = GraphInput(graph, dataset_fn)
     else:
         graph = tf.Graph()
         with graph.as_default():
-            given = call_input_fn(dataset_fn, graph)
+            graph_input = call_input_fn(dataset_fn, graph)
     session = LiftedSession(graph, default_strategy())
     with graph.as_default():
         session.run(tf.compat.v1.tables_initializer())
-    dataset = given.dataset(session)
+    dataset = graph_input.dataset(session)
     while True:
         watch_ends()
         with eager_mode():
@@ -75,5 +75,5 @@ def _batches(dataset_fn: Any, again: bool) -> Iterator[Any]:
                 yield arrays
         finally:
             end_iterator(iterator)
-        if not again:
+        if not should_repeat:
             return

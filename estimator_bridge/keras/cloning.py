@@ -81,8 +81,8 @@ class CompiledModel:
             self._optimizers: list[_Optimizer] = []  # it can still be copied, to predict
             return
         # Read now: in a graph, the model may have other methods.
-        given = compile_arguments(compiled)
-        self._compiled = {key: value for key, value in given.items() if key != "optimizer"}
+        arguments = compile_arguments(compiled)
+        self._compiled = {key: value for key, value in arguments.items() if key != "optimizer"}
         # WideDeepModel has two. tf_keras wraps a list so that checkpoints see it.
         optimizer = compiled.optimizer
         several = isinstance(optimizer, (list, tuple))
@@ -130,17 +130,17 @@ class CompiledModel:
 
         copy = self.copy(inputs)
         step = tf.compat.v1.train.get_or_create_global_step() if counts_steps else None
-        optimizers = [optimizer.again(step) for optimizer in self._optimizers]
+        optimizers = [optimizer.rebuild(step) for optimizer in self._optimizers]
         if adapt_optimizer:
             optimizers = [adapt_optimizer(optimizer) for optimizer in optimizers]
         optimizer = optimizers[0] if len(optimizers) == 1 else optimizers
-        given = {**self._compiled, "optimizer": optimizer}
+        arguments = {**self._compiled, "optimizer": optimizer}
         for key in ("metrics", "weighted_metrics"):
-            given[key] = tf.nest.map_structure(_metric_again, given.get(key))
+            arguments[key] = tf.nest.map_structure(_metric_again, arguments.get(key))
         if targets is not None:
-            given["target_tensors"] = list(targets)
+            arguments["target_tensors"] = list(targets)
         with tf_keras.utils.custom_object_scope(self._custom_objects):
-            copy.compile(**given)
+            copy.compile(**arguments)
         if sample_weights is not None:
             add_sample_weights(copy, sample_weights)
         return copy
@@ -176,13 +176,13 @@ class CompiledModel:
 
 def _check_weights(model: Any, copy: Any, inputs: Any) -> None:
     """Checks that the model's weights fit its copy, which was made for these inputs."""
-    for weight, again in zip(model.weights, copy.weights):
-        if weight.shape != again.shape:
+    for weight, copy_weight in zip(model.weights, copy.weights):
+        if weight.shape != copy_weight.shape:
             shapes = [tensor.shape for tensor in tf.nest.flatten(inputs)]
             raise ValueError(
                 f"The Keras model {model.name!r} does not fit features of shape "
                 f"{', '.join(map(str, shapes))}: with them, its weight {weight.name!r} would have "
-                f"shape {again.shape}, but it has {weight.shape}. Give it features of shape "
+                f"shape {copy_weight.shape}, but it has {weight.shape}. Give it features of shape "
                 f"{', '.join(str(tensor.shape) for tensor in model.inputs)}."
             )
 
@@ -217,12 +217,12 @@ class _Optimizer:
         self._v1 = getattr(optimizer, "optimizer", None)
         self._config = None if self._v1 is not None else optimizer.get_config()
 
-    def again(self, iterations: tf.Variable | None) -> Any:
+    def rebuild(self, iterations: tf.Variable | None) -> Any:
         """Makes the optimizer in the default graph, counting in ``iterations`` or its own."""
         if self._v1 is not None:
             # Keras wraps it, and initializes the slots of those that it has wrapped itself.
             return self._v1 if iterations is None else self._kind(self._v1, iterations)
-        made = self._kind.from_config(self._config)
+        optimizer = self._kind.from_config(self._config)
         if iterations is not None:
-            made.iterations = iterations
-        return made
+            optimizer.iterations = iterations
+        return optimizer

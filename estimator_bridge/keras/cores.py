@@ -97,8 +97,8 @@ class Cores:
 
     def _shared(self) -> Any:
         """Returns the resources of the program with the most variables: one that trains, if any."""
-        made = sorted(self._programs.items(), key=lambda item: item[0][0] == ModeKeys.TRAIN)
-        return made[-1][1].session.resources if made else None
+        programs = sorted(self._programs.items(), key=lambda item: item[0][0] == ModeKeys.TRAIN)
+        return programs[-1][1].session.resources if programs else None
 
     def _write_hypers(self, program: ReplicaProgram) -> None:
         for name, value in self._hypers().items():

@@ -116,9 +116,9 @@ def _metrics(model: Any, names: Mapping[str, str] | None) -> dict[str, Any] | No
     metrics = compiled_metrics(model)
     if not metrics:
         return None
-    found = {metric.name for metric in metrics}
+    metric_names = {metric.name for metric in metrics}
     if names:
-        left_out, unexpected = sorted(found - set(names)), sorted(set(names) - found)
+        left_out, unexpected = sorted(metric_names - set(names)), sorted(set(names) - metric_names)
         if left_out:
             raise ValueError(
                 "Invalid `metric_names_map`. The following keras model metric names: "
@@ -128,20 +128,22 @@ def _metrics(model: Any, names: Mapping[str, str] | None) -> dict[str, Any] | No
         if unexpected:
             raise ValueError(
                 "Invalid `metric_names_map`. There are unexpected keys in the `metric_names_map` "
-                f"dictionary: {unexpected}. Expected keys: {sorted(found)}, Received: "
+                f"dictionary: {unexpected}. Expected keys: {sorted(metric_names)}, Received: "
                 f"{sorted(names)}"
             )
     return {(names or {}).get(metric.name, metric.name): metric for metric in metrics}
 
 
-def _exports(predictions: dict[str, Any], wanted: Mapping[str, Any] | None) -> dict[str, Any]:
+def _exports(
+    predictions: dict[str, Any], output_classes: Mapping[str, Any] | None
+) -> dict[str, Any]:
     outputs: dict[str, Any] = {_SERVING: PredictOutput(predictions)}
-    missing = sorted(set(wanted or ()) - set(predictions))
+    missing = sorted(set(output_classes or ()) - set(predictions))
     if missing:
         raise FormattedKeyError(
             "The list passed into export_outputs does not cover requested outputs keys defined in "
             f"the keras model.\n\tExpected keys: {sorted(predictions)}\n\texport_outputs keys: "
-            f"{sorted(wanted or ())}\n\tMissed keys: {missing}"
+            f"{sorted(output_classes or ())}\n\tMissed keys: {missing}"
         )
-    outputs.update((key, kind(predictions[key])) for key, kind in (wanted or {}).items())
+    outputs.update((key, kind(predictions[key])) for key, kind in (output_classes or {}).items())
     return outputs

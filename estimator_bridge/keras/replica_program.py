@@ -136,9 +136,11 @@ class ReplicaProgram:
             copy = original.copy(inputs)
             outputs = [tf.identity(output) for output in copy.outputs]
             return self._note(copy), outputs, list(copy.weights)
-        given = sum(has_weights)
-        targets, weights = rest[: len(rest) - given], iter(rest[len(rest) - given :])
-        per_output = [next(weights) if has else None for has in has_weights] if given else None
+        weight_count = sum(has_weights)
+        targets, weights = rest[: len(rest) - weight_count], iter(rest[len(rest) - weight_count :])
+        per_output = (
+            [next(weights) if has else None for has in has_weights] if weight_count else None
+        )
         copy = original.build(inputs, targets, per_output, self._averaging)
         operations = self._note(copy)
         if self._mode == ModeKeys.TRAIN:
@@ -172,10 +174,10 @@ class ReplicaProgram:
             if not isinstance(of_tf1, CrossShardOptimizer):
                 of_tf1 = CrossShardOptimizer(of_tf1)
             return type(optimizer)(of_tf1, optimizer.iterations)
-        own = optimizer.get_gradients
+        original = optimizer.get_gradients
 
         def get_gradients(loss: Any, params: Any) -> list[tf.Tensor]:
-            return [cross_replica_sum(g) / self._replicas for g in own(loss, params)]
+            return [cross_replica_sum(g) / self._replicas for g in original(loss, params)]
 
         optimizer.get_gradients = get_gradients
         return optimizer
@@ -197,7 +199,11 @@ class ReplicaProgram:
 
     def _initialize(self, variables: Sequence[Any]) -> None:
         """Initializes the variables that other programs have not created."""
-        named = {variable.op.name: variable for variable in variables}
+        variables_by_name = {variable.op.name: variable for variable in variables}
         resources = self.session.resources
-        new = [v.initializer for name, v in named.items() if not resources.have_values({name})]
+        new = [
+            v.initializer
+            for name, v in variables_by_name.items()
+            if not resources.have_values({name})
+        ]
         self.session.run(new)

@@ -35,10 +35,10 @@ def inputs_of(model: Any, features: Any) -> Any:
       FormattedKeyError: features are a dict that lacks an input.
     """
     if isinstance(features, Mapping):
-        wanted = getattr(model, "inputs", None)
-        if isinstance(wanted, Mapping):
-            return {name: _tensor(features[name]) for name in wanted}
-        if wanted is None:  # not called yet, so any structure may be meant
+        model_inputs = getattr(model, "inputs", None)
+        if isinstance(model_inputs, Mapping):
+            return {name: _tensor(features[name]) for name in model_inputs}
+        if model_inputs is None:  # not called yet, so any structure may be meant
             return {name: _tensor(value) for name, value in features.items()}
     return _ordered(features, _names(model, "input", features), "features", "inputs")
 
@@ -84,29 +84,29 @@ def weights_of(output_names: Sequence[str], weights: Any) -> list[Any]:
     return [weights]
 
 
-def _names(model: Any, kind: str, given: Any) -> list[str]:
-    if not isinstance(given, Mapping):
+def _names(model: Any, kind: str, structure: Any) -> list[str]:
+    if not isinstance(structure, Mapping):
         return []
     if is_graph_network(model):
         return list(getattr(model, f"{kind}_names"))
-    return [f"{kind}_{number}" for number in range(1, len(given) + 1)]
+    return [f"{kind}_{number}" for number in range(1, len(structure) + 1)]
 
 
-def _ordered(given: Any, names: Sequence[str], what: str, wanted: str) -> Any:
-    if given is None:
+def _ordered(structure: Any, names: Sequence[str], argument: str, role: str) -> Any:
+    if structure is None:
         return None
-    if isinstance(given, Mapping):
-        missing = [name for name in names if name not in given]
+    if isinstance(structure, Mapping):
+        missing = [name for name in names if name not in structure]
         if missing:
             raise FormattedKeyError(
-                f"The dictionary passed into {what} does not cover requested {wanted} keys defined "
-                f"in the keras model.\n\tExpected keys: {list(names)}\n\t{what} keys: "
-                f"{list(given)}\n\tMissed keys: {missing}"
+                f"The dictionary passed into {argument} does not cover requested {role} keys "
+                f"defined in the keras model.\n\tExpected keys: {list(names)}\n\t{argument} keys: "
+                f"{list(structure)}\n\tMissed keys: {missing}"
             )
-        return [_tensor(given[name]) for name in names]
-    if isinstance(given, (list, tuple)):
-        return [_tensor(value) for value in given]
-    return [_tensor(given)]
+        return [_tensor(structure[name]) for name in names]
+    if isinstance(structure, (list, tuple)):
+        return [_tensor(value) for value in structure]
+    return [_tensor(structure)]
 
 
 def _tensor(value: Any) -> Any:

@@ -47,11 +47,11 @@ class KerasTPUModel(tf_keras.Model):
     def __init__(self, cpu_model: Any, strategy: tf.distribute.Strategy):
         super().__init__(inputs=cpu_model.inputs, outputs=cpu_model.outputs, name=cpu_model.name)
         # Hidden in a closure, so that Keras does not count the layers twice.
-        self._held = functools.partial(lambda *held: held, cpu_model, strategy)
+        self._held = functools.partial(lambda *parts: parts, cpu_model, strategy)
         self._cores: Cores | None = None
         if cpu_model.optimizer:
-            given = compile_arguments(cpu_model)
-            self.compile(cpu_model.optimizer, **given)
+            arguments = compile_arguments(cpu_model)
+            self.compile(cpu_model.optimizer, **arguments)
 
     @property
     def cpu_model(self) -> Any:
@@ -59,20 +59,20 @@ class KerasTPUModel(tf_keras.Model):
         return self._held()[0]
 
     def compile(
-        self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, **more: Any
+        self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, **options: Any
     ):
         """Configures the model for training; see tf.keras.Model.
 
         Raises:
           ValueError: ``target_tensors`` are given.
         """
-        if more.get("target_tensors") is not None:
+        if options.get("target_tensors") is not None:
             raise ValueError(f"target_tensors {_WHOLE} Give the targets to fit().")
         self.sync_to_cpu()
         self._cores = None
-        super().compile(optimizer, loss, metrics, **more)
+        super().compile(optimizer, loss, metrics, **options)
         if not self.cpu_model.optimizer:
-            self.cpu_model.compile(optimizer, loss, metrics, **more)
+            self.cpu_model.compile(optimizer, loss, metrics, **options)
 
     def fit(self, x: Any = None, y: Any = None, batch_size: Any = None, *args: Any, **kwargs: Any):
         """Trains; see tf.keras.Model.
@@ -87,7 +87,7 @@ class KerasTPUModel(tf_keras.Model):
         if is_dataset_fn(validation):
             kwargs["validation_data"] = numpy_batches(
                 validation, "validation_data", kwargs.get("validation_steps"), "validation_steps",
-                again=True,
+                should_repeat=True,
             )  # fmt: skip
         try:
             return super().fit(x, y, batch_size, *args, **kwargs)
@@ -141,9 +141,9 @@ class KerasTPUModel(tf_keras.Model):
 
     def load_weights(self, *args: Any, **kwargs: Any) -> Any:
         """Reads weights from a file; see tf.keras.Model."""
-        loaded = self.cpu_model.load_weights(*args, **kwargs)
+        status = self.cpu_model.load_weights(*args, **kwargs)
         self._take_weights()
-        return loaded
+        return status
 
     def save_weights(self, *args: Any, **kwargs: Any) -> None:
         """Writes the weights to a file; see tf.keras.Model."""
@@ -205,10 +205,10 @@ class KerasTPUModel(tf_keras.Model):
 
     def _hypers(self) -> dict[str, Any]:
         """Returns the optimizer's numbers; callbacks may have set those that are variables."""
-        found = {k: v for k, v in hypers(self.optimizer).items() if not callable(v)}
-        variables = {k: v for k, v in found.items() if isinstance(v, tf.Variable)}
-        found.update(zip(variables, tf_keras.backend.batch_get_value(list(variables.values()))))
-        return {name: value for name, value in found.items() if not tf.is_tensor(value)}
+        settings = {k: v for k, v in hypers(self.optimizer).items() if not callable(v)}
+        variables = {k: v for k, v in settings.items() if isinstance(v, tf.Variable)}
+        settings.update(zip(variables, tf_keras.backend.batch_get_value(list(variables.values()))))
+        return {name: value for name, value in settings.items() if not tf.is_tensor(value)}
 
 
 def tpu_model(model: Any, strategy: Any = None) -> KerasTPUModel:
@@ -246,9 +246,9 @@ def tpu_model(model: Any, strategy: Any = None) -> KerasTPUModel:
         )
     _check_shapes(model)
     refuse_uncovered(f"Keras model {model.name!r}", _NOT_COMPILED)
-    chosen = strategy.strategy_for(model)
-    logging.info("%s runs on %d core(s).", model.name, chosen.num_replicas_in_sync)
-    return KerasTPUModel(model, chosen)
+    core_strategy = strategy.strategy_for(model)
+    logging.info("%s runs on %d core(s).", model.name, core_strategy.num_replicas_in_sync)
+    return KerasTPUModel(model, core_strategy)
 
 
 def _check_shapes(model: Any) -> None:

@@ -115,15 +115,15 @@ class Model:
           ValueError: the model lacks a part that the mode needs.
           TypeError: a part returned something of the wrong type.
         """
-        built = self._build(features, labels, mode, params, config, for_tpu=False)
+        content = self._build(features, labels, mode, params, config, for_tpu=False)
         metrics = None
         if self._metrics and mode == ModeKeys.EVAL:
-            metrics = self._metrics(built.values)
+            metrics = self._metrics(content.values)
         return EstimatorSpec(
             mode,
-            predictions=built.predictions,
-            loss=built.loss,
-            train_op=built.train_op,
+            predictions=content.predictions,
+            loss=content.loss,
+            train_op=content.train_op,
             eval_metric_ops=metrics,
         )
 
@@ -147,16 +147,16 @@ class Model:
             static.
           TypeError: a part returned something of the wrong type.
         """
-        built = self._build(features, labels, mode, params, config, for_tpu=True)
+        content = self._build(features, labels, mode, params, config, for_tpu=True)
         metrics = None
         if self._metrics and mode == ModeKeys.EVAL:
-            gathered = GatheredCall(self._metrics, built.values)
+            gathered = GatheredCall(self._metrics, content.values)
             metrics = (gathered, gathered.tensors)
         return TPUEstimatorSpec(
             mode,
-            predictions=built.predictions,
-            loss=built.loss,
-            train_op=built.train_op,
+            predictions=content.predictions,
+            loss=content.loss,
+            train_op=content.train_op,
             eval_metrics=metrics,
         )
 
@@ -250,8 +250,8 @@ class Model:
         return _Built(values, loss=loss, train_op=make_train_op(optimizer, loss, layers, for_tpu))
 
     def _check_parts(self, mode: str) -> None:
-        needed = {ModeKeys.TRAIN: ("loss", "optimizer"), ModeKeys.EVAL: ("loss",)}
-        for part in needed.get(mode, ()):
+        needs_by_mode = {ModeKeys.TRAIN: ("loss", "optimizer"), ModeKeys.EVAL: ("loss",)}
+        for part in needs_by_mode.get(mode, ()):
             if getattr(self, f"_{part}") is None:
                 raise ValueError(
                     f"This Model has no {part}, which mode {mode!r} needs. Give it one: "
@@ -266,9 +266,9 @@ _EXAMPLES = {
 
 
 def _optional(
-    role: str, fn: Callable[..., Any] | None, offered: tuple[str, ...]
+    role: str, fn: Callable[..., Any] | None, available_names: tuple[str, ...]
 ) -> NamedArguments | None:
-    return None if fn is None else NamedArguments(role, fn, offered)
+    return None if fn is None else NamedArguments(role, fn, available_names)
 
 
 def _returned(part: NamedArguments, values: dict[str, Any]) -> Any:

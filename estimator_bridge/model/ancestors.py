@@ -10,24 +10,24 @@ import tensorflow as tf
 __all__ = ["ancestors"]
 
 
-def ancestors(targets: Iterable[Any], known: Collection[Any] = ()) -> set[tf.Operation]:
+def ancestors(targets: Iterable[Any], boundary: Collection[Any] = ()) -> set[tf.Operation]:
     """Finds all operations that run before the targets, including the targets' own.
 
     Args:
       targets: tensors and operations of one graph.
-      known: operations where the search stops.
+      boundary: operations where the search stops.
 
     Returns:
       The operations.
     """
-    waiting = [target if isinstance(target, tf.Operation) else target.op for target in targets]
-    found: set[tf.Operation] = set()
-    while waiting:
-        operation = waiting.pop()
-        if operation in found:
+    worklist = [target if isinstance(target, tf.Operation) else target.op for target in targets]
+    operations: set[tf.Operation] = set()
+    while worklist:
+        operation = worklist.pop()
+        if operation in operations:
             continue
-        found.add(operation)
-        if operation not in known:
-            waiting += [tensor.op for tensor in operation.inputs]
-            waiting += operation.control_inputs
-    return found
+        operations.add(operation)
+        if operation not in boundary:
+            worklist += [tensor.op for tensor in operation.inputs]
+            worklist += operation.control_inputs
+    return operations

@@ -9,14 +9,14 @@ __all__ = ["checked_items"]
 
 
 def checked_items(
-    items: Iterable[Any] | None, kind: type, wanted: str, field: str = ""
+    items: Iterable[Any] | None, kind: type, requirement: str, field: str = ""
 ) -> tuple[Any, ...]:
     """Returns the items as a tuple; () for None.
 
     Args:
       items: the user's argument.
       kind: the class that each item must be an instance of.
-      wanted: the beginning of the error, in the original's words.
+      requirement: the beginning of the error, in the original's words.
       field: the spec's field that the items were passed as, if any.
 
     Raises:
@@ -27,7 +27,7 @@ def checked_items(
         name = type(items).__name__
         advice = f"put it into a list: [{name}(...)]" if isinstance(items, kind) else "pass a list"
         raise TypeError(
-            f"{wanted}, given: {items!r}{where} ({name}), which is not a list; {advice}."
+            f"{requirement}, given: {items!r}{where} ({name}), which is not a list; {advice}."
         )
     checked = () if items is None else tuple(items)
     for item in checked:
@@ -35,8 +35,8 @@ def checked_items(
             continue
         if isinstance(item, type):
             raise TypeError(
-                f"{wanted}, given: {item!r}{where}, which is a class. Pass an instance of it: "
+                f"{requirement}, given: {item!r}{where}, which is a class. Pass an instance of it: "
                 f"{item.__name__}(...)."
             )
-        raise TypeError(f"{wanted}, given: {item!r}{where} ({type(item).__name__}).")
+        raise TypeError(f"{requirement}, given: {item!r}{where} ({type(item).__name__}).")
     return checked

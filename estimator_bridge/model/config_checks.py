@@ -65,11 +65,11 @@ def check_model_dir(model_dir: str | None, tf_config: Mapping[str, Any]) -> str 
     return model_dir or in_tf_config
 
 
-def _number(name: str, value: Any, wanted: str, holds: Callable[[Any], bool]) -> None:
+def _number(name: str, value: Any, requirement: str, holds: Callable[[Any], bool]) -> None:
     if not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} should be a number {wanted}, got {value!r}.")
+        raise TypeError(f"{name} should be a number {requirement}, got {value!r}.")
     if not holds(value):
-        raise ValueError(f"{name} should be {wanted}, got {value!r}.")
+        raise ValueError(f"{name} should be {requirement}, got {value!r}.")
 
 
 def _not_negative(name: str, value: Any) -> None:
@@ -112,8 +112,10 @@ def _session_config(name: str, value: Any) -> None:
 
 def _device_fn(name: str, value: Any) -> None:
     if not callable(value) or fn_args(value) != ("op",):
-        given = describe_fn(value) if callable(value) else repr(value)
-        raise ValueError(f'{name} must be callable with exactly one argument "op", got {given}.')
+        description = describe_fn(value) if callable(value) else repr(value)
+        raise ValueError(
+            f'{name} must be callable with exactly one argument "op", got {description}.'
+        )
 
 
 def _protocol(name: str, value: Any) -> None:

@@ -124,5 +124,5 @@ class EstimatorSpec(_Fields):
                 "EstimatorSpec._replace got unexpected field names, which have no effect: %s. "
                 "EstimatorSpec has %s.", unknown, list(self._fields)
             )  # fmt: skip
-        known = {name: value for name, value in kwargs.items() if name in self._fields}
-        return type(self)(**{**self._asdict(), **known})
+        changes = {name: value for name, value in kwargs.items() if name in self._fields}
+        return type(self)(**{**self._asdict(), **changes})

@@ -51,9 +51,9 @@ class PredictOutput(ExportOutput):
     """
 
     def __init__(self, outputs: tf.Tensor | Mapping[Any, tf.Tensor]):
-        named = outputs if isinstance(outputs, Mapping) else {"output": outputs}
+        outputs_by_name = outputs if isinstance(outputs, Mapping) else {"output": outputs}
         self._outputs: dict[str, tf.Tensor] = {}
-        for key, value in named.items():
+        for key, value in outputs_by_name.items():
             name = "/".join(key) if isinstance(key, tuple) else key
             if not isinstance(name, str):
                 raise ValueError(f"Prediction output key must be a string; got {key!r}.")
@@ -188,9 +188,9 @@ def _has_type(value: Any, dtype: tf.DType) -> bool:
     return isinstance(value, tf.Tensor) and value.dtype.base_dtype == dtype
 
 
-def _check_float(what: str, value: Any) -> None:
+def _check_float(name: str, value: Any) -> None:
     if not (isinstance(value, tf.Tensor) and value.dtype.is_floating):
-        raise ValueError(f"{what} must be a float32 Tensor; got {value!r}.")
+        raise ValueError(f"{name} must be a float32 Tensor; got {value!r}.")
 
 
 def _examples(kind: str, receiver_tensors: Mapping[str, tf.Tensor]) -> tf.Tensor:

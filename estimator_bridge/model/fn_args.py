@@ -25,10 +25,10 @@ def fn_args(fn: Callable[..., Any]) -> tuple[str, ...]:
     Raises:
       TypeError: `fn` is not callable.
     """
-    filled = set(fn.keywords) if isinstance(fn, functools.partial) else set()
+    bound_names = set(fn.keywords) if isinstance(fn, functools.partial) else set()
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = inspect.signature(fn).parameters.values()
-    return tuple(p.name for p in parameters if p.kind not in variadic and p.name not in filled)
+    return tuple(p.name for p in parameters if p.kind not in variadic and p.name not in bound_names)
 
 
 def binding_error(

@@ -32,8 +32,8 @@ class GatheredCall:
         self._part = part
         self._values = dict(values)
         aliases = {"logits": "outputs"}
-        wanted = {aliases.get(name, name) for name in part.names}
-        self._names = [n for n in ("features", "labels", "outputs") if n in wanted]
+        arguments = {aliases.get(name, name) for name in part.names}
+        self._names = [n for n in ("features", "labels", "outputs") if n in arguments]
         leaves = {k: v for name in self._names for k, v in named_leaves(name, values[name])}
         self.tensors = {name: leaf for name, leaf in leaves.items() if tf.is_tensor(leaf)}
         if number_of_shards() is not None:

@@ -32,7 +32,7 @@ class KerasLayers:
     def __init__(self, graph: tf.Graph):
         self._graph = graph
         self._layers: dict[int, Any] = {}  # by id, as layers may define equality
-        self._known = {operation.name for operation in _placeholders(graph)}
+        self._initial_placeholders = {operation.name for operation in _placeholders(graph)}
 
     def note(self, layer: Any) -> None:
         """Records a layer that builds in the graph, unless it uses the graph's collections."""
@@ -57,10 +57,10 @@ class KerasLayers:
     def _all(self) -> list[Any]:
         return list(self._layers.values())
 
-    def _usable(self, found: Iterator[Any]) -> list[Any]:
+    def _usable(self, items: Iterator[Any]) -> list[Any]:
         # A functional model is first built on its own placeholders, which nothing feeds.
-        unfed = {p for p in _placeholders(self._graph) if p.name not in self._known}
-        distinct = {id(item): item for item in found}.values()
+        unfed = {p for p in _placeholders(self._graph) if p.name not in self._initial_placeholders}
+        distinct = {id(item): item for item in items}.values()
         return [item for item in distinct if not (unfed and unfed & ancestors([item]))]
 
 
@@ -76,24 +76,24 @@ def watch_keras_layers(training: bool) -> Iterator[KerasLayers]:
     """
     import tf_keras
 
-    noted = KerasLayers(tf.compat.v1.get_default_graph())
+    layers = KerasLayers(tf.compat.v1.get_default_graph())
     # The class of layers in graphs, which has no public name.
     owner = tf.compat.v1.layers.Layer.__base__
     originals = {name: vars(owner)[name] for name in _HOOKS}
     with contextlib.ExitStack() as stack:
         for name, original in originals.items():
-            setattr(owner, name, _noting(noted, original))
+            setattr(owner, name, _noting(layers, original))
             stack.callback(setattr, owner, name, original)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # deprecated for TF2, not for graphs
             stack.enter_context(tf_keras.backend.learning_phase_scope(int(training)))
-        yield noted
+        yield layers
 
 
-def _noting(noted: KerasLayers, method: Callable[..., Any]) -> Callable[..., Any]:
+def _noting(layers: KerasLayers, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def wrapper(layer: Any, *args: Any, **kwargs: Any) -> Any:
-        noted.note(layer)
+        layers.note(layer)
         if method.__name__ == "add_loss" and args:
             losses = tf.nest.map_structure(_made_once, args[0])
             args = (losses, *args[1:])
@@ -109,13 +109,13 @@ def _made_once(loss: Any) -> Any:
     """
     if not callable(loss):
         return loss
-    made: dict[tf.Graph, Any] = {}
+    tensors: dict[tf.Graph, Any] = {}
 
     def once() -> Any:
         graph = tf.compat.v1.get_default_graph()
-        if graph not in made:
-            made[graph] = loss()
-        return made[graph]
+        if graph not in tensors:
+            tensors[graph] = loss()
+        return tensors[graph]
 
     return once
 

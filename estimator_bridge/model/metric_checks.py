@@ -85,8 +85,8 @@ def _keras_pair(name: str, metric: Any) -> tuple[tf.Tensor, tf.Operation]:
         tf.compat.v1.GraphKeys.LOCAL_VARIABLES,
         tf.compat.v1.GraphKeys.METRIC_VARIABLES,
     ):
-        known = {id(variable) for variable in tf.compat.v1.get_collection(collection)}
+        members = {id(variable) for variable in tf.compat.v1.get_collection(collection)}
         for variable in metric.variables:
-            if id(variable) not in known:
+            if id(variable) not in members:
                 tf.compat.v1.add_to_collection(collection, variable)
     return metric.result(), updates[0] if len(updates) == 1 else tf.group(*updates)

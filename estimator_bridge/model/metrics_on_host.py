@@ -43,24 +43,24 @@ class MetricsOnHost:
         return {name: tf.nest.map_structure(lambda x: x.numpy(), values[name]) for name in values}
 
     def _build(self) -> None:
-        made: dict[str, Any] = {}
+        results: dict[str, Any] = {}
 
         def build(*tensors: tf.Tensor) -> list[tf.Tensor]:
             batch = tf.nest.pack_sequence_as(self._spec, tensors)
             pairs = check_eval_metric_ops(self._metrics(batch))
             values = {name: tf.nest.map_structure(tf.identity, p[0]) for name, p in pairs.items()}
-            made["structure"], made["values"] = values, tf.nest.flatten(values)
-            made["updates"] = [
+            results["structure"], results["values"] = values, tf.nest.flatten(values)
+            results["updates"] = [
                 each if isinstance(each, tf.Operation) else tf.identity(each)
                 for pair in pairs.values()
                 for each in tf.nest.flatten(pair[1])
             ]
-            return made["values"]
+            return results["values"]
 
         wrapped = tf.compat.v1.wrap_function(build, tf.nest.flatten(self._spec))
         count = len(tf.nest.flatten(self._spec))
-        self._update = wrapped.prune(wrapped.inputs[:count], made["updates"])
-        self._value = wrapped.prune([], made["values"])
-        self._structure = tf.nest.map_structure(lambda _: 0, made["structure"])
-        self.names = list(made["structure"])
+        self._update = wrapped.prune(wrapped.inputs[:count], results["updates"])
+        self._value = wrapped.prune([], results["values"])
+        self._structure = tf.nest.map_structure(lambda _: 0, results["structure"])
+        self.names = list(results["structure"])
         self._first_values = [(each, each.numpy()) for each in wrapped.graph.variables]

@@ -60,11 +60,11 @@ class Parts:
 def keras_model(parts: Parts, spec: Any, **compile_arguments: Any) -> ModelInKeras:
     """Makes and compiles a tf_keras model; see ``Model.keras_model``."""
     features, labels = _features_and_labels(spec)
-    given = [name for name in _OWN_ARGUMENTS if name in compile_arguments]
-    if given:
+    conflicts = [name for name in _OWN_ARGUMENTS if name in compile_arguments]
+    if conflicts:
         raise ValueError(
-            f"keras_model() got {', '.join(given)}, but the Model's own loss and metrics are used. "
-            "Leave them out, or compile model.inference_model with them."
+            f"keras_model() got {', '.join(conflicts)}, but the Model's own loss and metrics are "
+            "used. Leave them out, or compile model.inference_model with them."
         )
     if parts.loss is None:
         raise ValueError("This Model has no loss, which a Keras model needs: Model(..., loss=...).")
@@ -174,12 +174,12 @@ class ModelInKeras(tf_keras.Model):
         data = x
         if not isinstance(x, tf.data.Dataset):
             data = tf.data.Dataset.from_tensor_slices(x).batch(batch_size or 32)
-        found: list[Any] = []
+        predictions: list[Any] = []
         for batch in data.take(-1 if steps is None else steps):
-            found += self._on_replicas(self._predict_parts, batch)
-        if not found:
+            predictions += self._on_replicas(self._predict_parts, batch)
+        if not predictions:
             raise ValueError("predict() got no examples: the dataset is empty.")
-        return tf.nest.map_structure(lambda *parts: np.concatenate(parts), *found)
+        return tf.nest.map_structure(lambda *parts: np.concatenate(parts), *predictions)
 
     def predict_step(self, data: Any) -> Any:
         """One step of predict, on one replica: what the estimator would predict."""
@@ -264,19 +264,21 @@ class ModelInKeras(tf_keras.Model):
         if replicas == 1:
             return [step(batch)]
         size = int(tf.shape(tf.nest.flatten(batch)[0])[0])
-        each, rest = divmod(size, replicas)
+        each, remainder = divmod(size, replicas)
 
         def part(context: Any) -> Any:
             first = context.replica_id_in_sync_group * each
             return (
-                batch if rest else tf.nest.map_structure(lambda x: x[first : first + each], batch)
+                batch
+                if remainder
+                else tf.nest.map_structure(lambda x: x[first : first + each], batch)
             )
 
         results = step(strategy.experimental_distribute_values_from_function(part))
         local = strategy.experimental_local_results
         return [
             tf.nest.map_structure(lambda value, i=i: local(value)[i], results)
-            for i in range(1 if rest else replicas)
+            for i in range(1 if remainder else replicas)
         ]
 
     @tf.function(reduce_retracing=True)
@@ -298,8 +300,8 @@ class ModelInKeras(tf_keras.Model):
         assert parts.loss is not None  # keras_model() checks it
         loss: Any = check_loss(parts.call(parts.loss, mode, features, labels, outputs), mode)
         # Those of this mode: another mode's layers have the same weights.
-        added = self._networks[mode].losses
-        return tf.add_n([loss, *(tf.cast(each, loss.dtype) for each in added)])
+        layer_losses = self._networks[mode].losses
+        return tf.add_n([loss, *(tf.cast(each, loss.dtype) for each in layer_losses)])
 
     def _metrics_on_host(self) -> Any:
         parts, (features, labels) = self._held()
@@ -314,8 +316,8 @@ class ModelInKeras(tf_keras.Model):
                 return parts.call(part, ModeKeys.EVAL, *batch)
 
             # Hidden in a closure from Keras, which would track it.
-            made = MetricsOnHost(metrics, (features, labels, outputs))
-            self._host_metrics = lambda: made
+            host_metrics = MetricsOnHost(metrics, (features, labels, outputs))
+            self._host_metrics = lambda: host_metrics
         return self._host_metrics() if self._host_metrics else None
 
 
@@ -340,11 +342,11 @@ def _networks(parts: Parts, features: Any) -> dict[str, tf_keras.Model]:
     names = set(parts.inference.names)
     if not names & {"mode", "training"}:  # then Keras itself tells the layers the mode
         return dict.fromkeys((ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT), training)
-    others = {}
+    networks = {}
     for mode in (ModeKeys.EVAL, ModeKeys.PREDICT):
         with variables.reusing():
-            others[mode] = _network(parts, features, mode)
-    return {ModeKeys.TRAIN: training, **others}
+            networks[mode] = _network(parts, features, mode)
+    return {ModeKeys.TRAIN: training, **networks}
 
 
 def _network(parts: Parts, features: Any, mode: str) -> tf_keras.Model:

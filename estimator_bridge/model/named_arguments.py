@@ -16,7 +16,7 @@ class NamedArguments:
     Args:
       role: the function's role, for errors.
       fn: the function.
-      offered: the allowed argument names.
+      available_names: the allowed argument names.
 
     Attributes:
       names: the names that the function takes.
@@ -26,19 +26,19 @@ class NamedArguments:
       ValueError: an argument has another name.
     """
 
-    def __init__(self, role: str, fn: Callable[..., Any], offered: Sequence[str]):
+    def __init__(self, role: str, fn: Callable[..., Any], available_names: Sequence[str]):
         if not callable(fn):
             raise TypeError(f"{role} must be a function, got {type(fn).__name__}: {fn!r}.")
         self.role = role
         self._fn = fn
         self.names = fn_args(fn)
-        unknown = [name for name in self.names if name not in offered]
-        if unknown:
+        unknown_names = [name for name in self.names if name not in available_names]
+        if unknown_names:
             raise ValueError(
                 f"{role} is {describe_fn(fn)}, but there is nothing called "
-                f"{' or '.join(map(repr, unknown))} to pass to it. It may take any of "
-                f"{', '.join(offered)}. To set another argument, use functools.partial(fn, "
-                f"{unknown[0]}=...)."
+                f"{' or '.join(map(repr, unknown_names))} to pass to it. It may take any of "
+                f"{', '.join(available_names)}. To set another argument, use functools.partial(fn, "
+                f"{unknown_names[0]}=...)."
             )
 
     def __call__(self, values: Mapping[str, Any]) -> Any:

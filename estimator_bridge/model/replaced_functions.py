@@ -12,5 +12,5 @@ __all__ = ["original_tpu_function"]
 
 def original_tpu_function(name: str) -> Callable[..., Any]:
     """Returns TensorFlow's ``tf.compat.v1.tpu`` function, even after legacy.install()."""
-    found = getattr(tf.compat.v1.tpu, name)
-    return getattr(found, "of_tensorflow", found)
+    function = getattr(tf.compat.v1.tpu, name)
+    return getattr(function, "of_tensorflow", function)

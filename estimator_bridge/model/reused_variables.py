@@ -15,7 +15,7 @@ class ReusedVariables:
     """Lets several calls of a function have the same variables, whatever makes them."""
 
     def __init__(self) -> None:
-        self._made: list[tf.Variable] = []
+        self._variables: list[tf.Variable] = []
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
@@ -23,7 +23,7 @@ class ReusedVariables:
 
         def record(make: Callable[..., tf.Variable], **kwargs: Any) -> tf.Variable:
             variable = make(**kwargs)
-            self._made.append(variable)
+            self._variables.append(variable)
             return variable
 
         with tf.variable_creator_scope(record):
@@ -39,11 +39,11 @@ class ReusedVariables:
         Raises:
           ValueError: a variable has no recorded counterpart.
         """
-        rest = iter(self._made)
+        remaining_variables = iter(self._variables)
 
         def reuse(make: Callable[..., tf.Variable], **kwargs: Any) -> tf.Variable:
             del make
-            for variable in rest:
+            for variable in remaining_variables:
                 if _fits(variable, kwargs):
                     return variable
             raise ValueError(

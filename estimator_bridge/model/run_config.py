@@ -123,8 +123,8 @@ class RunConfig:
         checkpoint_save_graph_def: bool = True,
     ):
         if save_checkpoints_secs is _UNSET:
-            never_said = save_checkpoints_steps is _UNSET
-            save_checkpoints_secs = _DEFAULT_SAVE_CHECKPOINTS_SECS if never_said else None
+            is_unset = save_checkpoints_steps is _UNSET
+            save_checkpoints_secs = _DEFAULT_SAVE_CHECKPOINTS_SECS if is_unset else None
         if save_checkpoints_steps is _UNSET:
             save_checkpoints_steps = None
         tf_config = read_tf_config()
@@ -167,25 +167,25 @@ class RunConfig:
           ValueError: a name is not a setting, or a value is not valid.
           TypeError: a setting that must be a number is not one.
         """
-        unknown = [name for name in kwargs if name not in self._settings]
-        if unknown:
+        unknown_names = [name for name in kwargs if name not in self._settings]
+        if unknown_names:
             raise ValueError(
-                f"Replacing {', '.join(unknown)} is not supported. Allowed properties are "
+                f"Replacing {', '.join(unknown_names)} is not supported. Allowed properties are "
                 f"{list(self._settings)}."
             )
         steps, secs = kwargs.get("save_checkpoints_steps"), kwargs.get("save_checkpoints_secs")
         if steps is not None and secs is not None:
             raise ValueError(SAVE_CHECKPOINTS_ERROR.format(steps, secs))
-        changed = dict(kwargs)
-        if changed.get("model_dir") is not None:
-            changed["model_dir"] = os.fsdecode(changed["model_dir"])
+        settings = dict(kwargs)
+        if settings.get("model_dir") is not None:
+            settings["model_dir"] = os.fsdecode(settings["model_dir"])
         if steps is not None:
-            changed["save_checkpoints_secs"] = None
+            settings["save_checkpoints_secs"] = None
         if secs is not None:
-            changed["save_checkpoints_steps"] = None
+            settings["save_checkpoints_steps"] = None
         config = copy.deepcopy(self)
-        config._settings.update(changed)
-        check_settings(config._settings, changed)
+        config._settings.update(settings)
+        check_settings(config._settings, settings)
         return config
 
     def __repr__(self) -> str:
@@ -194,22 +194,25 @@ class RunConfig:
     def _shown_values(self) -> dict[str, Any]:
         """Returns the values of the repr, by the names of arguments and properties."""
         values = dict(self._settings)
-        chosen = self._settings["save_checkpoints_steps"], self._settings["save_checkpoints_secs"]
-        if chosen == (None, _DEFAULT_SAVE_CHECKPOINTS_SECS):
+        intervals = (
+            self._settings["save_checkpoints_steps"],
+            self._settings["save_checkpoints_secs"],
+        )
+        if intervals == (None, _DEFAULT_SAVE_CHECKPOINTS_SECS):
             del values["save_checkpoints_steps"], values["save_checkpoints_secs"]
-        elif None in chosen and chosen != (None, None):
-            del values[("save_checkpoints_steps", "save_checkpoints_secs")[chosen.index(None)]]
+        elif None in intervals and intervals != (None, None):
+            del values[("save_checkpoints_steps", "save_checkpoints_secs")[intervals.index(None)]]
         if values["session_config"] == default_session_config():
             del values["session_config"]
         if values["experimental_distribute"] is not None:
             del values["train_distribute"], values["eval_distribute"]
-        shown = changed_from_defaults(RunConfig.__init__, values)
+        settings = changed_from_defaults(RunConfig.__init__, values)
         place = {f.name: getattr(self._cluster_place, f.name) for f in fields(Cluster)}
         if place["cluster_spec"]:
             place["cluster_spec"] = place["cluster_spec"].as_dict()
         else:
             del place["cluster_spec"]
-        return {**shown, **changed_from_defaults(Cluster, place)}
+        return {**settings, **changed_from_defaults(Cluster, place)}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> RunConfig:
         # A copied strategy is another strategy: its variables are foreign to the original. Objects

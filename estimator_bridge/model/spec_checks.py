@@ -127,8 +127,8 @@ def check_hooks(field: str, hooks: Any) -> tuple[tf.compat.v1.train.SessionRunHo
     Raises:
       TypeError: `hooks` is not iterable, or an item is not a SessionRunHook.
     """
-    wanted = "All hooks must be SessionRunHook instances"
-    return checked_items(hooks, tf.compat.v1.train.SessionRunHook, wanted, field)
+    requirement = "All hooks must be SessionRunHook instances"
+    return checked_items(hooks, tf.compat.v1.train.SessionRunHook, requirement, field)
 
 
 def check_scaffold(scaffold: Any) -> tf.compat.v1.train.Scaffold:

@@ -18,17 +18,17 @@ _FIXES = {
 }
 
 
-def check_static_shapes(what: str, structure: Any) -> None:
+def check_static_shapes(name: str, structure: Any) -> None:
     """Checks that all sizes of tensors that pass through a TPU are known.
 
     Args:
-      what: "features", "labels", "outputs" or "predictions", for the error.
+      name: "features", "labels", "outputs" or "predictions", for the error.
       structure: any nesting of tensors.
 
     Raises:
       ValueError: a tensor has an unknown size, or is sparse or ragged.
     """
-    for label, tensor in named_leaves(what, structure):
+    for label, tensor in named_leaves(name, structure):
         if isinstance(tensor, (tf.SparseTensor, tf.RaggedTensor)):
             raise ValueError(
                 f"{label} is a {type(tensor).__name__}, which a TPU cannot use; it needs dense "
@@ -37,12 +37,12 @@ def check_static_shapes(what: str, structure: Any) -> None:
             )
         if tf.is_tensor(tensor) and not tensor.shape.is_fully_defined():
             # The original's wording for each.
-            said = (
-                f"The {what} to the model returned by input_fn must have static shape"
-                if what in ("features", "labels")
-                else f"{what} has dynamic shape (should be static)"
+            message = (
+                f"The {name} to the model returned by input_fn must have static shape"
+                if name in ("features", "labels")
+                else f"{name} has dynamic shape (should be static)"
             )
             raise ValueError(
-                f"{said}: {label} is {tensor!r}, of shape {tensor.shape}. TPU mode needs to know "
-                f"each size in advance. Use {_FIXES[what]}."
+                f"{message}: {label} is {tensor!r}, of shape {tensor.shape}. TPU mode needs to "
+                f"know each size in advance. Use {_FIXES[name]}."
             )

@@ -52,12 +52,12 @@ def merge_strategies(train: Any, evaluate: Any, both: Any) -> tuple[Any, Any]:
             "experimental_distribute.remote_cluster, one client that drives all workers, is not "
             "supported. Start one process per worker, each with its TF_CONFIG."
         )
-    merged = []
-    for name, given in (("train_distribute", train), ("eval_distribute", evaluate)):
+    strategies = []
+    for name, strategy in (("train_distribute", train), ("eval_distribute", evaluate)):
         other = getattr(both, name, None)
-        if given is not None and other is not None:
+        if strategy is not None and other is not None:
             raise ValueError(
                 f"Either `{name}` or `experimental_distribute.{name}` can be set, got both."
             )
-        merged.append(other if given is None else given)
-    return merged[0], merged[1]
+        strategies.append(other if strategy is None else strategy)
+    return strategies[0], strategies[1]

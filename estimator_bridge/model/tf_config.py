@@ -24,9 +24,11 @@ def read_tf_config() -> dict[str, Any]:
     try:
         tf_config = json.loads(text)
     except json.JSONDecodeError as error:
-        shown = redacted(text)
-        message = f"TF_CONFIG must be JSON, got {shown!r}: {error.msg}"
-        raise json.JSONDecodeError(message, shown, min(error.pos, len(shown))) from None
+        redacted_text = redacted(text)
+        message = f"TF_CONFIG must be JSON, got {redacted_text!r}: {error.msg}"
+        raise json.JSONDecodeError(
+            message, redacted_text, min(error.pos, len(redacted_text))
+        ) from None
     if not isinstance(tf_config, dict):
         raise ValueError(
             f"TF_CONFIG must be a JSON object with the keys 'cluster' and 'task', got "

@@ -103,8 +103,8 @@ class TPUConfig(_Fields):
             )
         if input_partition_dims is not None:
             _check_partition(input_partition_dims, pipeline, num_cores_per_replica)
-        allowed = (InputPipelineConfig.PER_HOST_V1, InputPipelineConfig.SLICED)
-        if eval_training_input_configuration not in allowed:
+        choices = (InputPipelineConfig.PER_HOST_V1, InputPipelineConfig.SLICED)
+        if eval_training_input_configuration not in choices:
             raise ValueError(
                 "eval_training_input_configuration must be PER_HOST_V1 or SLICED; got "
                 f"{eval_training_input_configuration!r}"

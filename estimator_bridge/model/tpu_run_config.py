@@ -103,15 +103,20 @@ class RunConfig(run_config.RunConfig):
         return config
 
     def _shown_values(self) -> dict[str, Any]:
-        own = {"tpu_config": self._tpu_config, "cluster": self._cluster}
+        tpu_settings = {"tpu_config": self._tpu_config, "cluster": self._cluster}
         if self._tpu_config == TPUConfig():
-            del own["tpu_config"]
-        shown = {**changed_from_defaults(RunConfig.__init__, own), **super()._shown_values()}
+            del tpu_settings["tpu_config"]
+        settings = {
+            **changed_from_defaults(RunConfig.__init__, tpu_settings),
+            **super()._shown_values(),
+        }
         if self._cluster is not None:  # the resolver determines these
-            shown = {key: shown[key] for key in shown if key not in ("cluster_spec", "master")}
-        if shown.get("evaluation_master") == self.master:
-            del shown["evaluation_master"]
-        return shown
+            settings = {
+                key: settings[key] for key in settings if key not in ("cluster_spec", "master")
+            }
+        if settings.get("evaluation_master") == self.master:
+            del settings["evaluation_master"]
+        return settings
 
     def _shared(self) -> list[Any]:
         # A resolver holds a connection to its TPU.

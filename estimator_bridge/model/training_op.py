@@ -26,12 +26,14 @@ def with_regularization(loss: tf.Tensor, layers: KerasLayers) -> tf.Tensor:
     Returns:
       The total loss, a scalar.
     """
-    collected = tf.compat.v1.losses.get_regularization_losses()
-    contained = ancestors([loss])
-    added = [term for term in (*collected, *layers.losses()) if term.op not in contained]
-    if not added:
+    collection_losses = tf.compat.v1.losses.get_regularization_losses()
+    loss_operations = ancestors([loss])
+    terms = [
+        term for term in (*collection_losses, *layers.losses()) if term.op not in loss_operations
+    ]
+    if not terms:
         return loss
-    return tf.add_n([loss, *(tf.cast(term, loss.dtype) for term in added)], name="total_loss")
+    return tf.add_n([loss, *(tf.cast(term, loss.dtype) for term in terms)], name="total_loss")
 
 
 def make_train_op(
@@ -59,16 +61,16 @@ def make_train_op(
         optimizer = CrossShardOptimizer(optimizer)
     optimizer = as_graph_optimizer(optimizer)
     global_step = tf.compat.v1.train.get_or_create_global_step()
-    frozen = layers.frozen()
-    trained = [v for v in tf.compat.v1.trainable_variables() if v.ref() not in frozen]
-    if not trained:
+    frozen_refs = layers.frozen()
+    variables = [v for v in tf.compat.v1.trainable_variables() if v.ref() not in frozen_refs]
+    if not variables:
         raise ValueError(
             "No variables to optimize: inference made no trainable variable, or all belong to "
             "layers with trainable=False."
         )
-    minimize = optimizer.minimize(loss, global_step, var_list=trained)
-    collected = tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)
-    updates = list({id(u): u for u in (*collected, *layers.updates())}.values())
+    minimize = optimizer.minimize(loss, global_step, var_list=variables)
+    collection_updates = tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)
+    updates = list({id(u): u for u in (*collection_updates, *layers.updates())}.values())
     if not _writes(minimize, global_step):  # hand-written optimizers often leave this to the model
         with tf.control_dependencies([minimize]):
             updates.append(global_step.assign_add(1, read_value=False))

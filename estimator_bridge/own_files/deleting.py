@@ -64,7 +64,7 @@ def is_link(path: str) -> bool:
 
 
 def identity_of(path: str) -> Identity | None:
-    """Returns what tells a file from another of its name; None if it is no regular file."""
+    """Returns a file's identity among files of its name; None if it is not a regular file."""
     if is_remote(path):
         if not _gfile().exists(path) or _gfile().isdir(path):
             return None
@@ -90,8 +90,8 @@ def remove_file(path: str, identity: Identity | None = None) -> bool:
     Raises:
       OSError: it cannot be removed. On an object store, a tf.errors.OpError.
     """
-    there = identity_of(path)
-    if there is None or identity not in (None, there):
+    current_identity = identity_of(path)
+    if current_identity is None or identity not in (None, current_identity):
         return False
     if is_remote(path):
         _gfile().remove(path)
@@ -117,8 +117,8 @@ def remove_open_file(name: str, folder_descriptor: int, descriptor: int) -> bool
     Raises:
       OSError: it cannot be removed.
     """
-    there = os.stat(name, dir_fd=folder_descriptor, follow_symlinks=False)
-    if not os.path.samestat(there, os.fstat(descriptor)):
+    status = os.stat(name, dir_fd=folder_descriptor, follow_symlinks=False)
+    if not os.path.samestat(status, os.fstat(descriptor)):
         return False
     os.unlink(name, dir_fd=folder_descriptor)
     return True
@@ -229,11 +229,11 @@ def remove_own_folder(path: str) -> list[str]:
     token = _token_in(path)
     if not token or not is_own_folder(path):
         return [] if token and remove_empty_folder(path) else [path]
-    left = _remove_remote(path, token) if is_remote(path) else _remove_entries(path, token)
-    if not left:
+    leftovers = _remove_remote(path, token) if is_remote(path) else _remove_entries(path, token)
+    if not leftovers:
         remove_file(os.path.join(path, _MARKER + token))
         remove_empty_folder(path)
-    return left
+    return leftovers
 
 
 def remove_empty_folder(path: str) -> bool:
@@ -288,35 +288,35 @@ def _is_folder(path: str) -> bool:
 
 def _remove_entries(path: str, token: str) -> list[str]:
     """Removes what is the library's below a local folder; each step stays in its open folder."""
-    left = []
+    leftovers = []
     for inner, folders, files, descriptor in os.fwalk(path, topdown=False):
         place = os.path.relpath(inner, path)
         for name in files:
-            own = (name if place == "." else place).startswith(token)
+            is_own = (name if place == "." else place).startswith(token)
             is_marker = place == "." and name == _MARKER + token
             status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-            if own and stat.S_ISREG(status.st_mode):
+            if is_own and stat.S_ISREG(status.st_mode):
                 os.unlink(name, dir_fd=descriptor)
             elif not is_marker:
-                left.append(os.path.join(inner, name))
+                leftovers.append(os.path.join(inner, name))
         for name in folders:
             try:
                 os.rmdir(name, dir_fd=descriptor)
-            except OSError:  # a link, or not empty: its content is in `left` already
+            except OSError:  # a link, or not empty: its content is in `leftovers` already
                 if stat.S_ISLNK(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
-                    left.append(os.path.join(inner, name))
-    return left
+                    leftovers.append(os.path.join(inner, name))
+    return leftovers
 
 
 def _remove_remote(path: str, token: str) -> list[str]:
-    left = []
+    leftovers = []
     for name in _gfile().listdir(path):
         entry = os.path.join(path, name.rstrip("/"))
         if name.startswith(token):
             (_gfile().rmtree if _gfile().isdir(entry) else _gfile().remove)(entry)
         elif name != _MARKER + token:
-            left.append(entry)
-    return left
+            leftovers.append(entry)
+    return leftovers
 
 
 def _gfile() -> Any:

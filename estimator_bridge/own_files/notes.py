@@ -111,8 +111,8 @@ def log_once(folder: str, message: str, names: Iterable[str]) -> None:
     new = [name for name in names if name not in mentioned]
     if not new:
         return
-    shown = ", ".join(name if name.isprintable() else ascii(name) for name in new[:5])
-    _log.warning(message, folder, shown + (f" and {len(new) - 5} more" if len(new) > 5 else ""))
+    text = ", ".join(name if name.isprintable() else ascii(name) for name in new[:5])
+    _log.warning(message, folder, text + (f" and {len(new) - 5} more" if len(new) > 5 else ""))
     with contextlib.suppress(OSError):  # a full disk: the line is repeated
         write_note(path, {"names": sorted(mentioned.union(names))})
 
@@ -121,7 +121,7 @@ def _content(path: str) -> bytes:
     """Reads a file's bytes; neither a link, nor a pipe that blocks, nor a file without an end.
 
     Raises:
-      ValueError: it is no regular file, or too large for a note.
+      ValueError: it is not a regular file, or too large for a note.
       OSError: it cannot be read.
     """
     if is_remote(path):

@@ -69,9 +69,9 @@ def remove_recorded_folder(folder: str) -> bool:
     for inner, folders, files in os.walk(folder, topdown=False):
         for name in files:
             path = os.path.join(inner, name)
-            own = recorded.get(os.path.relpath(path, folder))
-            if own is not None:
-                remove_file(path, own)
+            recorded_identity = recorded.get(os.path.relpath(path, folder))
+            if recorded_identity is not None:
+                remove_file(path, recorded_identity)
         for name in folders:
             remove_empty_folder(os.path.join(inner, name))
     remove_file(os.path.join(folder, _RECORD))  # last: a kill before it can be continued

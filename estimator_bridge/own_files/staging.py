@@ -63,17 +63,17 @@ class _Staging:
         self.process = os.getpid()
         name = f"{_START}-{kind}-{this_machine()}-{self.process}-{self._token}"
         self._path = os.path.join(folder, name)
-        self._is_made = self._is_closed = False
+        self._is_created = self._is_closed = False
         self._writers = 0
 
     @contextlib.contextmanager
     def path_of(self, name: str) -> Iterator[str]:
         """Gives the path under which a file is written."""
         with _lock:
-            if not self._is_made:
+            if not self._is_created:
                 _in_use.add(self._path)
                 make_own_folder(self._path, self._token)
-                self._is_made = True
+                self._is_created = True
             self._writers += 1
         try:
             yield os.path.join(self._path, f"{self._token}.{name}")
@@ -99,10 +99,10 @@ class _Staging:
         with _lock:
             if self._writers:
                 return []
-            self._is_made = False
-            left = remove_own_folder(self._path)
+            self._is_created = False
+            leftovers = remove_own_folder(self._path)
             _in_use.discard(self._path)
-            return left
+            return leftovers
 
 
 @contextlib.contextmanager
@@ -151,15 +151,15 @@ def staged(folder: str, name: str) -> Iterator[str]:
         with shared.path_of(name) as path:
             yield path
         return
-    own = _Staging(folder, "beside")
+    staging = _Staging(folder, "beside")
     try:
-        with own.path_of(name) as path:
+        with staging.path_of(name) as path:
             yield path
     except BaseException:
         with contextlib.suppress(Exception):  # the first error counts
-            own.remove()
+            staging.remove()
         raise
-    own.remove()
+    staging.remove()
 
 
 def replace_file(path: str, content: bytes) -> None:
@@ -225,14 +225,14 @@ def remove_abandoned_staging(folder: str, is_only_training: bool = False) -> lis
     """
     with _lock:
         shared = _open.get(_place_of(folder))
-    left = shared.remove() if shared is not None else []  # after an error
+    leftovers = shared.remove() if shared is not None else []  # after an error
     for path in abandoned_in(folder, is_only_training):
-        left += remove_own_folder(path)
-    return left
+        leftovers += remove_own_folder(path)
+    return leftovers
 
 
 def open_to_write(path: str) -> IO[bytes]:
-    """Opens a file, here or on an object store, to write it anew."""
+    """Opens a file, here or on an object store, to write it from the start."""
     if not is_remote(path):
         return open(path, "wb")
     import tensorflow as tf

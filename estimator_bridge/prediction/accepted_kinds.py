@@ -50,20 +50,20 @@ def image_input(model: ServedModel) -> Input:
     Raises:
       DataError: there is none; the message names the kinds that the model takes.
     """
-    found = _image_input(model)
-    if found is None:
+    model_input = _image_input(model)
+    if model_input is None:
         raise DataError(
             "images need a model with one input, of image files that it decodes (string []) or of "
             "pixels from 0 to 255 (uint8 [height, width] or [height, width, channels]). "
             f"{_advice(model)}"
         )
-    return found
+    return model_input
 
 
-def has_pixels(wanted: Input) -> bool:
-    """Whether an input takes the pixels of an image, with or without channels."""
-    is_image = len(wanted.shape) in (HEIGHT_AND_WIDTH, HEIGHT_AND_WIDTH + 1)
-    return wanted.dtype == tf.uint8 and is_image
+def has_pixels(model_input: Input) -> bool:
+    """Returns whether an input takes the pixels of an image, with or without channels."""
+    is_image = len(model_input.shape) in (HEIGHT_AND_WIDTH, HEIGHT_AND_WIDTH + 1)
+    return model_input.dtype == tf.uint8 and is_image
 
 
 def sizes(shape: Sequence[int | None]) -> str:
@@ -79,7 +79,7 @@ def _image_input(model: ServedModel) -> Input | None:
 
 
 def _takes_image_files(model: ServedModel) -> bool:
-    """Whether the one input is an image's file: a text's model has a string too, undecoded."""
+    """Returns whether the one input is an image's file: the model decodes it, unlike a text."""
     if model.examples is not None or len(model.inputs) != 1 or not model.decodes_images:
         return False
     (only,) = model.inputs
@@ -99,8 +99,8 @@ def _advice(model: ServedModel) -> str:
         kinds.append("csv")
     if _image_input(model) is not None:
         kinds.insert(0, "images")
-    told = [f"{_NAMES[kind]} ({', '.join(KINDS[kind])})" for kind in kinds]
+    descriptions = [f"{_NAMES[kind]} ({', '.join(KINDS[kind])})" for kind in kinds]
     return (
-        f"The signature {model.signature!r} takes: {listed}. Give it {', '.join(told[:-1])} or "
-        f"{told[-1]} of these."
+        f"The signature {model.signature!r} takes: {listed}. Give it "
+        f"{', '.join(descriptions[:-1])} or {descriptions[-1]} of these."
     )

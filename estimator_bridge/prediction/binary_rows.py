@@ -31,8 +31,8 @@ def record_rows(path: str) -> Found:
     for number, length in enumerate(walk(path)):
         place = f"record {number} at byte {offset}"
         if isinstance(length, Damage):
-            left = "the rest of the file cannot be read"
-            yield BadRow(path, place, f"damaged: {length.reason}; {left}")
+            consequence = "the rest of the file cannot be read"
+            yield BadRow(path, place, f"damaged: {length.reason}; {consequence}")
             return
         try:
             content, _ = reader.read(offset)
@@ -67,10 +67,10 @@ def _features(content: bytes) -> dict[str, Any]:
         example = tf.train.Example.FromString(content)
     except Exception:  # protobuf's own type has moved between releases
         return {}
-    found = {}
+    features = {}
     for name, feature in example.features.feature.items():
         kind = feature.WhichOneof("kind")
         if kind:
             values = list(getattr(feature, kind).value)
-            found[name] = values[0] if len(values) == 1 else values
-    return found
+            features[name] = values[0] if len(values) == 1 else values
+    return features

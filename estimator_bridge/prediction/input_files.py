@@ -42,22 +42,24 @@ class InputFiles:
     paths: tuple[str, ...]
 
 
-def find_inputs(given: Sequence[str], kind: str | None = None) -> InputFiles:
+def find_inputs(arguments: Sequence[str], kind: str | None = None) -> InputFiles:
     """Finds the files of ``--input``.
 
     Args:
-      given: files, patterns, or folders, whose files of a known kind are read in the order of
+      arguments: files, patterns, or folders, whose files of a known kind are read in the order of
         their names, those of sub-folders included; local, or of an object store.
       kind: the kind of all files; None: by the ends of their names.
 
     Raises:
       DataError: nothing was found, a file cannot be read, or there are several kinds.
     """
-    paths = list(dict.fromkeys(path for word in given for path in _files(word, kind)))
-    found = {path: kind or _kind(path) for path in paths}
-    kinds = sorted(set(found.values()))
+    paths = list(dict.fromkeys(path for word in arguments for path in _files(word, kind)))
+    kinds_by_path = {path: kind or _kind(path) for path in paths}
+    kinds = sorted(set(kinds_by_path.values()))
     if len(kinds) > 1:
-        examples = ", ".join(next(p for p in found if found[p] == kind) for kind in kinds)
+        examples = ", ".join(
+            next(p for p in kinds_by_path if kinds_by_path[p] == kind) for kind in kinds
+        )
         raise DataError(
             f"--input names files of several kinds ({', '.join(kinds)}), such as {examples}. "
             "Predict each kind by itself, or name the kind of all files with --input-format."

@@ -17,7 +17,7 @@ _EXPORTS = "export"
 
 @dataclasses.dataclass(frozen=True)
 class ModelFolder:
-    """What is in a folder.
+    """The content of a folder.
 
     Attributes:
       path: the folder, or the prefix of a checkpoint.
@@ -62,7 +62,7 @@ def find_model(path: str) -> ModelFolder:
 
 def _newest(folder: str) -> str | None:
     """Returns the newest export of a folder, or of the exporters' folders in it."""
-    found: dict[tuple[int, str], str] = {}
+    exports: dict[tuple[int, str], str] = {}
     if is_folder(folder):
         for name in names_in(folder):
             inside = os.path.join(folder, name)
@@ -73,5 +73,5 @@ def _newest(folder: str) -> str | None:
             ]  # fmt: skip
             for export in inner:
                 if any(exists(os.path.join(export, file)) for file in _SAVED):
-                    found[(int(os.path.basename(export)), export)] = export
-    return found[max(found)] if found else None
+                    exports[(int(os.path.basename(export)), export)] = export
+    return exports[max(exports)] if exports else None

@@ -94,7 +94,7 @@ def _csv_writer(file: TextIO) -> Write:
 
 
 def _plain(value: Any) -> Any:
-    """Returns a value as JSON has it; bytes that are no text become {"b64": ...}."""
+    """Returns a value as JSON has it; bytes that are not text become {"b64": ...}."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list):

@@ -40,7 +40,7 @@ Batch = list[tuple[Row, Arrays]]
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """How records are predicted.
+    """Settings of a prediction.
 
     Attributes:
       batch_size: the number of records in a call of the model.
@@ -150,7 +150,7 @@ def _batches(
             continue
         try:
             arrays = arrays_of(model, inputs.kind, row)
-            _kept(row, settings.keep)
+            _columns_of(row, settings.keep)
         except RowError as error:
             _refuse(BadRow(row.path, row.place, str(error)), settings, counts, progress)
             continue
@@ -173,7 +173,7 @@ def _same_shapes(one: Arrays, other: Arrays) -> bool:
     return all(one[name].shape == other[name].shape for name in one)
 
 
-def _kept(row: Row, names: Sequence[str]) -> dict[str, Any]:
+def _columns_of(row: Row, names: Sequence[str]) -> dict[str, Any]:
     for name in names:
         if name not in row.fields:
             raise RowError(f"no value {name!r} for --keep; it has {', '.join(row.fields)}")
@@ -183,14 +183,14 @@ def _kept(row: Row, names: Sequence[str]) -> dict[str, Any]:
 def _computed(
     model: ServedModel, batch: Batch, settings: Settings, counts: Counts, progress: _Progress
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yields the rows of a batch; if the model refuses it, those of each record by itself."""
+    """Yields the rows of a batch; if the model refuses it, those of each record on its own."""
     try:
         outputs = _call(model, [arrays for _, arrays in batch])
     except tf.errors.InvalidArgumentError as error:
         if len(batch) == 1:
             row = batch[0][0]
-            told = error.message.strip().splitlines()[0]
-            reason = f"the model cannot compute it: {told}"
+            message = error.message.strip().splitlines()[0]
+            reason = f"the model cannot compute it: {message}"
             _refuse(BadRow(row.path, row.place, reason), settings, counts, progress)
             return
         for one in batch:
@@ -198,7 +198,7 @@ def _computed(
         return
     counts.predicted += len(batch)
     yield [
-        {**_kept(row, settings.keep), **{name: value[at] for name, value in outputs.items()}}
+        {**_columns_of(row, settings.keep), **{name: value[at] for name, value in outputs.items()}}
         for at, (row, _) in enumerate(batch)
     ]
 

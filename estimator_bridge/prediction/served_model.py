@@ -83,42 +83,43 @@ def load_model(path: str, signature: str | None = None, outputs: Sequence[str] =
       DataError: the SavedModel cannot be loaded, or has no such signature or output.
     """
     try:
-        loaded = tf.saved_model.load(path, tags=None)
+        saved_model = tf.saved_model.load(path, tags=None)
     except (OSError, ValueError, RuntimeError, tf.errors.OpError) as error:
-        told = str(getattr(error, "message", None) or error).strip().splitlines()
-        raise DataError(f"{path}: not a SavedModel that can be loaded: {told[0]}") from error
-    name = _chosen(path, list(loaded.signatures), signature)
-    function = loaded.signatures[name]
+        lines = str(getattr(error, "message", None) or error).strip().splitlines()
+        raise DataError(f"{path}: not a SavedModel that can be loaded: {lines[0]}") from error
+    name = _chosen(path, list(saved_model.signatures), signature)
+    function = saved_model.signatures[name]
     specs = function.structured_input_signature[1]
-    known = sorted(function.structured_outputs)
-    missing = sorted(set(outputs) - set(known))
+    output_names = sorted(function.structured_outputs)
+    missing = sorted(set(outputs) - set(output_names))
     if missing:
         raise DataError(
-            f"{path}: signature {name!r} has no output {missing[0]!r}, but {', '.join(known)}."
+            f"{path}: signature {name!r} has no output {missing[0]!r}, but "
+            f"{', '.join(output_names)}."
         )
-    inputs = tuple(_input(path, given, spec) for given, spec in sorted(specs.items()))
+    inputs = tuple(_input(path, input_name, spec) for input_name, spec in sorted(specs.items()))
     fixed = {spec.shape[0] for spec in specs.values()} - {None}
 
     def call(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        _ = loaded  # holds the variables, which the function refers to weakly
-        given = {one.name: tf.constant(values[one.name], one.dtype) for one in inputs}
-        computed = function(**given)
-        return {output: computed[output].numpy() for output in outputs or known}
+        _ = saved_model  # holds the variables, which the function refers to weakly
+        arguments = {one.name: tf.constant(values[one.name], one.dtype) for one in inputs}
+        computed = function(**arguments)
+        return {output: computed[output].numpy() for output in outputs or output_names}
 
     examples = _examples(function, inputs)
     size, decodes = min(fixed) if fixed else None, _decodes_images(function)
     return ServedModel(path, name, inputs, examples, size, call, decodes)
 
 
-def _chosen(path: str, names: Sequence[str], wanted: str | None) -> str:
-    if wanted is None:
-        wanted = names[0] if len(names) == 1 else _DEFAULT
-    if wanted not in names:
+def _chosen(path: str, names: Sequence[str], signature: str | None) -> str:
+    if signature is None:
+        signature = names[0] if len(names) == 1 else _DEFAULT
+    if signature not in names:
         raise DataError(
-            f"{path}: no signature {wanted!r}. Name one with --signature: "
+            f"{path}: no signature {signature!r}. Name one with --signature: "
             f"{', '.join(sorted(names)) or 'it has none'}."
         )
-    return wanted
+    return signature
 
 
 def _input(path: str, name: str, spec: tf.TensorSpec) -> Input:
@@ -132,7 +133,10 @@ def _input(path: str, name: str, spec: tf.TensorSpec) -> Input:
 
 def _decodes_images(function: Any) -> bool:
     graph = function.graph.as_graph_def()  # with the functions that it calls
-    bodies = [graph.node, *(called.node_def for called in graph.library.function)]
+    bodies = [
+        graph.node,
+        *(library_function.node_def for library_function in graph.library.function),
+    ]
     return any(node.op in _IMAGE_DECODERS for body in bodies for node in body)
 
 
@@ -157,9 +161,9 @@ def _dense(op: tf.Operation) -> dict[str, tf.DType]:
         count = op.get_attr("Nsparse")
         keys = [tf.get_static_value(value) for value in op.inputs[2:]]
         sparse, dense = keys[:count], keys[count : count + op.get_attr("Ndense")]
-    found = {}
+    dtypes = {}
     for names, attribute in ((sparse, "sparse_types"), (dense, "Tdense")):
         for name, dtype in zip([] if names is None else names, op.get_attr(attribute)):
             text = name if isinstance(name, bytes) else np.asarray(name).item()
-            found[text.decode()] = tf.as_dtype(dtype)
-    return found
+            dtypes[text.decode()] = tf.as_dtype(dtype)
+    return dtypes

@@ -32,8 +32,8 @@ def json_rows(path: str) -> Found:
         try:
             fields = foreign_json(text, is_nan_allowed=True)
         except ValueError as error:
-            shown = text[:_SHOWN] + ("..." if len(text) > _SHOWN else "")
-            yield BadRow(path, place, f"not JSON ({error}): {shown}")
+            excerpt = text[:_SHOWN] + ("..." if len(text) > _SHOWN else "")
+            yield BadRow(path, place, f"not JSON ({error}): {excerpt}")
             continue
         if isinstance(fields, dict):
             yield Row(path, place, fields)

@@ -43,8 +43,8 @@ def arrays_of(model: ServedModel, kind: str, row: Row) -> Arrays:
       RowError: the record has no value for an input, or one of another type or shape.
     """
     if kind == "images":
-        wanted = image_input(model)
-        return {wanted.name: _of_image(wanted, row.content or b"")}
+        model_input = image_input(model)
+        return {model_input.name: _of_image(model_input, row.content or b"")}
     if model.examples is not None:
         return {model.examples.name: np.asarray(_serialized(model.examples, row, kind), object)}
     if kind == "tfrecords" and not row.fields and _takes_bytes(model):
@@ -62,143 +62,148 @@ def _takes_bytes(model: ServedModel) -> bool:
     return len(model.inputs) == 1 and model.inputs[0].dtype == tf.string
 
 
-def _of_image(wanted: Input, content: bytes) -> np.ndarray:
+def _of_image(model_input: Input, content: bytes) -> np.ndarray:
     """Returns what an input for images gets of an image's file: its bytes, or its pixels."""
-    if wanted.dtype == tf.string:
+    if model_input.dtype == tf.string:
         return np.asarray(content, object)
-    is_gray = len(wanted.shape) == HEIGHT_AND_WIDTH
-    channels = 1 if is_gray else wanted.shape[-1] or 0
+    is_gray = len(model_input.shape) == HEIGHT_AND_WIDTH
+    channels = 1 if is_gray else model_input.shape[-1] or 0
     if channels and channels not in _CHANNELS:
-        raise RowError(f"input {wanted.name!r} has {channels} channels: no image has as many")
+        raise RowError(f"input {model_input.name!r} has {channels} channels: no image has as many")
     try:
         pixels = decoded_image(content, channels).numpy()
     except tf.errors.InvalidArgumentError:
         raise RowError("not an image (BMP, GIF, JPEG or PNG), or a damaged one") from None
     if is_gray:
         pixels = pixels[..., 0]
-    _check_shape(wanted, pixels.shape, "its pixels have")
+    _check_shape(model_input, pixels.shape, "its pixels have")
     return pixels
 
 
-def _value(wanted: Input, given: Any, is_text: bool) -> np.ndarray:
+def _value(model_input: Input, value: Any, is_text: bool) -> np.ndarray:
     """Returns a value as an array of the input's type and shape."""
     if is_text:
-        given = _cell(wanted, given)
-    if wanted.dtype == tf.uint8 and (isinstance(given, bytes) or _is_base64(given)):
-        return _of_bytes(wanted, _as_bytes(given))
-    if wanted.dtype == tf.string:
-        array = np.asarray(_as_bytes(given), object)
+        value = _cell(model_input, value)
+    if model_input.dtype == tf.uint8 and (isinstance(value, bytes) or _is_base64(value)):
+        return _of_bytes(model_input, _as_bytes(value))
+    if model_input.dtype == tf.string:
+        array = np.asarray(_as_bytes(value), object)
     else:
-        array = _numbers(wanted, given)
-    if array.shape == () and wanted.shape == (1,):
+        array = _numbers(model_input, value)
+    if array.shape == () and model_input.shape == (1,):
         array = array.reshape(1)
-    _check_shape(wanted, array.shape, f"input {wanted.name!r} has")
+    _check_shape(model_input, array.shape, f"input {model_input.name!r} has")
     return array
 
 
-def _of_bytes(wanted: Input, content: bytes) -> np.ndarray:
+def _of_bytes(model_input: Input, content: bytes) -> np.ndarray:
     """Returns the values that bytes are or, if there are not as many, the pixels of their image."""
-    known = [size for size in wanted.shape if size is not None]
-    if len(known) == len(wanted.shape) and len(content) == math.prod(known):
-        return np.frombuffer(content, np.uint8).reshape(known)
-    if has_pixels(wanted):
+    static_sizes = [size for size in model_input.shape if size is not None]
+    if len(static_sizes) == len(model_input.shape) and len(content) == math.prod(static_sizes):
+        return np.frombuffer(content, np.uint8).reshape(static_sizes)
+    if has_pixels(model_input):
         try:
-            return _of_image(wanted, content)
+            return _of_image(model_input, content)
         except RowError as error:
             raise RowError(
-                f"input {wanted.name!r} has {len(content)} bytes, want {sizes(wanted.shape)} of "
-                f"them or an image's file: {error}"
+                f"input {model_input.name!r} has {len(content)} bytes, want "
+                f"{sizes(model_input.shape)} of them or an image's file: {error}"
             ) from None
     array = np.frombuffer(content, np.uint8)
-    _check_shape(wanted, array.shape, f"input {wanted.name!r} has")
+    _check_shape(model_input, array.shape, f"input {model_input.name!r} has")
     return array
 
 
-def _cell(wanted: Input, text: str) -> Any:
-    if wanted.dtype == tf.string and not wanted.shape:
+def _cell(model_input: Input, text: str) -> Any:
+    if model_input.dtype == tf.string and not model_input.shape:
         return text
-    if not wanted.shape:
-        return _number(text, f"input {wanted.name!r} has")
+    if not model_input.shape:
+        return _number(text, f"input {model_input.name!r} has")
     try:
         return foreign_json(text, is_nan_allowed=True)
     except ValueError:
         raise RowError(
-            f"input {wanted.name!r} has {_shortened(text)}, want a JSON list of shape "
-            f"{sizes(wanted.shape)}, such as [1, 2]"
+            f"input {model_input.name!r} has {_shortened(text)}, want a JSON list of shape "
+            f"{sizes(model_input.shape)}, such as [1, 2]"
         ) from None
 
 
-def _number(text: str, what: str) -> float | int:
-    for read in (int, float):
+def _number(text: str, subject: str) -> float | int:
+    for parse in (int, float):
         try:
-            return read(text)
+            return parse(text)
         except ValueError:
             continue
-    raise RowError(f"{what} {_shortened(text)}, want a number")
+    raise RowError(f"{subject} {_shortened(text)}, want a number")
 
 
-def _numbers(wanted: Input, given: Any) -> np.ndarray:
-    said = f"input {wanted.name!r} has {_shortened(given)}"
+def _numbers(model_input: Input, value: Any) -> np.ndarray:
+    message = f"input {model_input.name!r} has {_shortened(value)}"
     try:
-        array = np.asarray(given)
+        array = np.asarray(value)
     except ValueError:
-        raise RowError(f"{said}, whose lists differ in length") from None
+        raise RowError(f"{message}, whose lists differ in length") from None
     if array.dtype.kind not in "biuf":
-        raise RowError(f"{said}, want {wanted.dtype.name} {sizes(wanted.shape)}")
-    dtype = wanted.dtype.as_numpy_dtype
-    if not wanted.dtype.is_integer:
+        raise RowError(f"{message}, want {model_input.dtype.name} {sizes(model_input.shape)}")
+    dtype = model_input.dtype.as_numpy_dtype
+    if not model_input.dtype.is_integer:
         return array.astype(dtype)
     if array.dtype.kind == "f" and not (np.isfinite(array).all() and (array % 1 == 0).all()):
-        raise RowError(f"{said}, want whole numbers")
+        raise RowError(f"{message}, want whole numbers")
     limits = np.iinfo(dtype)
     if array.size and not limits.min <= array.min() <= array.max() <= limits.max:
-        raise RowError(f"{said}, want {wanted.dtype.name}: from {limits.min} to {limits.max}")
+        raise RowError(
+            f"{message}, want {model_input.dtype.name}: from {limits.min} to {limits.max}"
+        )
     return array.astype(dtype)
 
 
-def _is_base64(given: Any) -> bool:
-    return isinstance(given, dict) and set(given) == {_BASE64}
+def _is_base64(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) == {_BASE64}
 
 
-def _as_bytes(given: Any) -> Any:
-    if isinstance(given, (list, tuple)):
-        return [_as_bytes(one) for one in given]
-    if isinstance(given, bytes):
-        return given
-    if _is_base64(given):
+def _as_bytes(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_as_bytes(one) for one in value]
+    if isinstance(value, bytes):
+        return value
+    if _is_base64(value):
         try:
-            return base64.b64decode(given[_BASE64], validate=True)
+            return base64.b64decode(value[_BASE64], validate=True)
         except (binascii.Error, TypeError, ValueError):
-            raise RowError(f'{_shortened(given)}: "b64" wants a string in base64') from None
-    if not isinstance(given, str):
-        raise RowError(f'{_shortened(given)}, want a string, or {{"b64": ...}} for bytes')
-    return given.encode()
+            raise RowError(f'{_shortened(value)}: "b64" wants a string in base64') from None
+    if not isinstance(value, str):
+        raise RowError(f'{_shortened(value)}, want a string, or {{"b64": ...}} for bytes')
+    return value.encode()
 
 
-def _check_shape(wanted: Input, shape: tuple[int, ...], what: str) -> None:
-    fits = len(shape) == len(wanted.shape) and all(
-        want in (None, got) for want, got in zip(wanted.shape, shape)
+def _check_shape(model_input: Input, shape: tuple[int, ...], subject: str) -> None:
+    fits = len(shape) == len(model_input.shape) and all(
+        want in (None, size) for want, size in zip(model_input.shape, shape)
     )
     if not fits:
-        raise RowError(f"{what} the shape {list(shape)}, want {sizes(wanted.shape)}")
+        raise RowError(f"{subject} the shape {list(shape)}, want {sizes(model_input.shape)}")
 
 
-def _serialized(wanted: ExampleInput, row: Row, kind: str) -> bytes:
+def _serialized(example_input: ExampleInput, row: Row, kind: str) -> bytes:
     """Returns a record as the serialized Example that the model parses."""
     if kind == "tfrecords":
         assert row.content is not None
         return row.content
-    if wanted.name in row.fields and set(row.fields) == {wanted.name}:  # serialized already
-        return _as_bytes(row.fields[wanted.name])
+    name = example_input.name
+    if name in row.fields and set(row.fields) == {name}:  # serialized already
+        return _as_bytes(row.fields[name])
     features = {
-        name: _feature(name, value, wanted.dtypes.get(name), kind == "csv")
+        name: _feature(name, value, example_input.dtypes.get(name), kind == "csv")
         for name, value in row.fields.items()
-        if name in wanted.dtypes and value is not None and not (kind == "csv" and value == "")
+        if name in example_input.dtypes
+        and value is not None
+        and not (kind == "csv" and value == "")
     }
     if not features:
         raise RowError(
             f"none of its values {', '.join(row.fields) or '(it has none)'} is a feature of the "
-            f"model, which reads {', '.join(wanted.dtypes)}"
+            f"model, which reads {', '.join(example_input.dtypes)}"
         )
     example = tf.train.Example(features=tf.train.Features(feature=features))
     return example.SerializeToString()

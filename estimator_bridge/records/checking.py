@@ -58,7 +58,7 @@ class RecordReport:
 
     @property
     def is_good(self) -> bool:
-        """Whether training can read the records; advice may remain."""
+        """True if training can read the records; advice may remain."""
         return not any(finding.is_error for finding in self.findings)
 
 
@@ -82,34 +82,34 @@ def check(
       DataError: there are no records, or a folder is mixed. Damaged files are findings.
     """
     with eager_mode():
-        found, missing = _found(paths)
-        features = found.features or features_of(found.paths)
-        findings = [*missing, *_label_findings(found, features, labels)]
-        with_images = image_features(found.paths, features) if images else ()
+        files, missing = _listed_files(paths)
+        features = files.features or features_of(files.paths)
+        findings = [*missing, *_label_findings(files, features, labels)]
+        with_images = image_features(files.paths, features) if images else ()
         damaged: dict[str, tuple[int, ...]] = {}
         records = size = 0
-        for path in found.paths:
+        for path in files.paths:
             each(path)
-            whole, file_findings = _checked(path, found, features, labels)
-            records, size = records + whole, size + int(tf.io.gfile.stat(path).length)
+            whole_count, file_findings = _checked(path, files, features, labels)
+            records, size = records + whole_count, size + int(tf.io.gfile.stat(path).length)
             findings += file_findings
             if with_images:
-                bad = list(unreadable_in(path, whole, images_of(with_images)))
+                bad = list(unreadable_in(path, whole_count, images_of(with_images)))
                 findings += _image_findings(path, bad, {one.offset for one in file_findings})
                 if bad:
                     damaged[path] = tuple(one.record for one in bad)
-        findings += _advice(found.paths, size, records)
+        findings += _advice(files.paths, size, records)
     decoded = records * len(with_images)
     return RecordReport(
-        records, size, len(found.paths), dict(features), tuple(findings), decoded, damaged
+        records, size, len(files.paths), dict(features), tuple(findings), decoded, damaged
     )
 
 
 def _image_findings(
-    path: str, bad: Sequence[Unreadable], told: set[int | None]
+    path: str, bad: Sequence[Unreadable], reported_offsets: set[int | None]
 ) -> Iterator[Finding]:
     """Yields the first damaged images of a file, but those of records that are reported already."""
-    bad = [one for one in bad if one.offset not in told]
+    bad = [one for one in bad if one.offset not in reported_offsets]
     for one in bad[:_SHOWN]:
         yield Finding(
             path,
@@ -122,18 +122,18 @@ def _image_findings(
         yield Finding(path, f"{len(bad) - _SHOWN:,} more damaged images.", is_image=True)
 
 
-def _found(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
+def _listed_files(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
     """Returns the files; what `find_records` refuses because of a manifest becomes findings."""
     folder = os.fspath(paths).rstrip("/") if isinstance(paths, (str, os.PathLike)) else None
     manifest = read_manifest(folder) if folder and tf.io.gfile.isdir(folder) else None
     if folder is None or manifest is None:
         return find_records(paths), []
-    there = set(tf.io.gfile.listdir(folder))
-    listed = [os.path.join(folder, s.file) for s in manifest.shards if s.file in there]
+    names = set(tf.io.gfile.listdir(folder))
+    listed = [os.path.join(folder, s.file) for s in manifest.shards if s.file in names]
     missing = [
         Finding(os.path.join(folder, s.file), f"missing: {s.records} records. Copy it again.")
         for s in manifest.shards
-        if s.file not in there
+        if s.file not in names
     ]
     for path in listed:
         check_regular(path)
@@ -146,13 +146,13 @@ def _found(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
 
 
 def _checked(
-    path: str, found: RecordFiles, features: dict[str, Feature], labels: Labels | None
+    path: str, files: RecordFiles, features: dict[str, Feature], labels: Labels | None
 ) -> tuple[int, list[Finding]]:
-    whole, damage = damage_in(path)
+    whole_count, damage = damage_in(path)
     findings = []
-    shard = _shard_of(path, found.manifests.get(os.path.dirname(path)))
+    shard = _shard_of(path, files.manifests.get(os.path.dirname(path)))
     if damage is not None:
-        lost = "" if shard is None else f" {shard.records - whole} records are lost."
+        lost = "" if shard is None else f" {shard.records - whole_count} records are lost."
         findings.append(
             Finding(
                 path,
@@ -166,14 +166,14 @@ def _checked(
         findings.append(
             Finding(
                 path,
-                f"not the file that was written: {whole} records and {size} bytes, want "
+                f"not the file that was written: {whole_count} records and {size} bytes, want "
                 f"{shard.records} and {shard.bytes}, with another checksum. Copy it again.",
             )
         )
-    elif not whole:
+    elif not whole_count:
         findings.append(Finding(path, "empty: no record. Remove it."))
-    findings += misfits(path, features, whole, labels)
-    return whole, findings
+    findings += misfits(path, features, whole_count, labels)
+    return whole_count, findings
 
 
 def _shard_of(path: str, manifest: Manifest | None):
@@ -183,11 +183,11 @@ def _shard_of(path: str, manifest: Manifest | None):
 
 
 def _label_findings(
-    found: RecordFiles, features: dict[str, Feature], labels: Labels | None
+    files: RecordFiles, features: dict[str, Feature], labels: Labels | None
 ) -> Iterator[Finding]:
     if labels is not None and labels.feature not in features:
         yield Finding(
-            os.path.dirname(found.paths[0]) or ".",
+            os.path.dirname(files.paths[0]) or ".",
             f"no feature {labels.feature!r} to check labels of; records have "
             f"{', '.join(features)}.",
         )

@@ -33,9 +33,11 @@ def first_unreadable(
         with eager_mode():
             decode = images_of(image_features(paths, features_of(paths)))
             for path in paths:
-                told = _first_in(path, lambda record: (decode(record), read(record)), leave_out)
-                if told is not None:
-                    return told
+                explanation = _first_in(
+                    path, lambda record: (decode(record), read(record)), leave_out
+                )
+                if explanation is not None:
+                    return explanation
         return None
 
     return explain
@@ -44,8 +46,8 @@ def first_unreadable(
 def _first_in(
     path: str, read: Callable[[tf.Tensor], Any], leave_out: Mapping[str, Sequence[int]]
 ) -> str | None:
-    whole, damage = damage_in(path)
-    for bad in unreadable_in(path, whole, read):
+    whole_count, damage = damage_in(path)
+    for bad in unreadable_in(path, whole_count, read):
         if bad.record not in leave_out.get(path, ()):
             return (
                 f"{bad}. `estimator-bridge data check` reports all such records. Write the records "

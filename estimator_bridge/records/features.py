@@ -98,7 +98,7 @@ class Feature:
         """
         array = np.asarray(value)
         if len(array.shape) != len(self.shape) or any(
-            want is not None and got != want for got, want in zip(array.shape, self.shape)
+            want is not None and size != want for size, want in zip(array.shape, self.shape)
         ):
             raise ValueError(
                 f"feature {name!r} has the shape {list(array.shape)}, want {list(self.shape)} as "

@@ -41,14 +41,14 @@ class RecordFiles:
     @property
     def features(self) -> dict[str, Feature] | None:
         """The features that the manifests agree on; None without a manifest."""
-        found = {str(m.features): m.features for m in self.manifests.values()}
-        if len(found) > 1:
+        feature_sets = {str(m.features): m.features for m in self.manifests.values()}
+        if len(feature_sets) > 1:
             raise DataError(
                 "the folders have records of different features: "
                 + "; ".join(f"{f}: {sorted(m.features)}" for f, m in self.manifests.items())
                 + ". Read them by separate input functions."
             )
-        return next(iter(found.values()), None)
+        return next(iter(feature_sets.values()), None)
 
 
 def find_records(paths: Paths) -> RecordFiles:
@@ -63,21 +63,21 @@ def find_records(paths: Paths) -> RecordFiles:
       DataError: nothing was found; a folder is mixed or incomplete; a file does not contain
         records, or its size differs from that in its manifest.
     """
-    given = [os.fspath(paths)] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    if not given:
+    patterns = [os.fspath(paths)] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if not patterns:
         raise DataError("no path of records was given. Name a folder, files or a pattern.")
-    found: dict[str, None] = {}
+    record_paths: dict[str, None] = {}
     manifests = {}
-    for path in map(os.fspath, given):
+    for path in map(os.fspath, patterns):
         if tf.io.gfile.isdir(path):
             path = path.rstrip("/") or path  # noqa: PLW2901 - the files' paths have no "//"
             manifest, files = _in_folder(path)
             if manifest:
                 manifests[path] = manifest
-            found.update(dict.fromkeys(files))
+            record_paths.update(dict.fromkeys(files))
         else:
-            found.update(dict.fromkeys(_matching(path)))
-    return RecordFiles(tuple(found), manifests)
+            record_paths.update(dict.fromkeys(_matching(path)))
+    return RecordFiles(tuple(record_paths), manifests)
 
 
 def _in_folder(folder: str) -> tuple[Manifest | None, list[str]]:
@@ -110,8 +110,8 @@ def _matching(pattern: str) -> list[str]:
     files = sorted(tf.io.gfile.glob(pattern)) if is_pattern else [pattern]
     files = [path for path in files if not tf.io.gfile.isdir(path)]
     if not files or not (is_pattern or tf.io.gfile.exists(pattern)):
-        what = "no file matches the pattern" if is_pattern else "no such file or folder"
-        raise DataError(f"{pattern}: {what}. Name a folder, files or a pattern of records.")
+        problem = "no file matches the pattern" if is_pattern else "no such file or folder"
+        raise DataError(f"{pattern}: {problem}. Name a folder, files or a pattern of records.")
     _check_kind(pattern, files)
     return files
 

@@ -90,14 +90,14 @@ def walk(path: str) -> Iterator[int | Damage]:
             offset, record = offset + HEADER + content + FOOTER, record + 1
 
 
-def whole_records(path: str, most: int | None = None) -> int:
+def whole_records(path: str, limit: int | None = None) -> int:
     """Returns the number of records before the first damage of the framing.
 
     Args:
       path: the file.
-      most: the largest number of interest; records after it are not looked at.
+      limit: the largest number of interest; records after it are not looked at.
     """
-    lengths = itertools.islice(walk(path), most)
+    lengths = itertools.islice(walk(path), limit)
     return sum(not isinstance(length, Damage) for length in lengths)
 
 
@@ -134,9 +134,9 @@ def check_lengths(paths: Sequence[str], seconds: float = 1.0) -> None:
 def records_in(path: str) -> tuple[int, Damage | None]:
     """Returns the number of whole records, and the first damage of the framing."""
     count = 0
-    for found in walk(path):
-        if isinstance(found, Damage):
-            return count, found
+    for item in walk(path):
+        if isinstance(item, Damage):
+            return count, item
         count += 1
     return count, None
 
@@ -149,10 +149,10 @@ def offset_of(path: str, count: int) -> int:
       count: the number of records before it, which are whole.
     """
     offset = 0
-    for number, found in enumerate(walk(path)):
-        if number == count or isinstance(found, Damage):
+    for number, item in enumerate(walk(path)):
+        if number == count or isinstance(item, Damage):
             break
-        offset += HEADER + found + FOOTER
+        offset += HEADER + item + FOOTER
     return offset
 
 

@@ -42,15 +42,18 @@ def from_csv(path: str, types: Mapping[str, str] | None = None) -> Source:
       DataError: the file is missing or empty, a row has another number of cells than the header,
         or a cell does not fit the type given for its column.
     """
-    given = dict(types or {})
+    column_types = dict(types or {})
     names = _header(path)
-    unknown = [name for name in given if name not in names or given[name] not in _READERS]
+    unknown = [
+        name for name in column_types if name not in names or column_types[name] not in _READERS
+    ]
     if unknown:
         raise DataError(
-            f"{path}: types={given!r}: want columns of {names}, each with one of "
-            f"{', '.join(_READERS)}. Got {', '.join(f'{n!r}: {given[n]!r}' for n in unknown)}."
+            f"{path}: types={column_types!r}: want columns of {names}, each with one of "
+            f"{', '.join(_READERS)}. Got "
+            f"{', '.join(f'{n!r}: {column_types[n]!r}' for n in unknown)}."
         )
-    count, dtypes = _examined(path, names, given)
+    count, dtypes = _examined(path, names, column_types)
     features = {name: Feature(dtypes[name]) for name in names}
 
     def read(start: int) -> Iterator[bytes]:
@@ -60,20 +63,22 @@ def from_csv(path: str, types: Mapping[str, str] | None = None) -> Source:
     return Source("CSV", count, round(mean_size(read(0)) * count), features, read)
 
 
-def _examined(path: str, names: list[str], given: Mapping[str, str]) -> tuple[int, dict[str, str]]:
+def _examined(
+    path: str, names: list[str], column_types: Mapping[str, str]
+) -> tuple[int, dict[str, str]]:
     """Returns the number of rows, and each column's type."""
     levels = dict.fromkeys(names, 0)
-    for name, dtype in given.items():
-        levels[name] = [known for known, _ in _TYPES].index(dtype)
+    for name, dtype in column_types.items():
+        levels[name] = [type_name for type_name, _ in _TYPES].index(dtype)
     count = 0
     for line, row in _rows(path, names):
         count += 1
         for name, cell in zip(names, row):
             while not _fits(cell, levels[name]):
-                if name in given:
+                if name in column_types:
                     raise DataError(
                         f"{path}, line {line}: column {name!r} has {cell!r}, want "
-                        f"{given[name]}, as types= says."
+                        f"{column_types[name]}, as types= says."
                     )
                 levels[name] += 1
     if not count:
@@ -82,11 +87,11 @@ def _examined(path: str, names: list[str], given: Mapping[str, str]) -> tuple[in
 
 
 def _fits(cell: str, level: int) -> bool:
-    dtype, read = _TYPES[level]
+    dtype, convert = _TYPES[level]
     if dtype != "string" and "_" in cell:  # Python would read 1_000 as a number
         return False
     try:
-        value = read(cell)
+        value = convert(cell)
     except ValueError:
         return False
     return dtype != "int64" or -_INT64 <= value < _INT64

@@ -62,21 +62,22 @@ def _listed(folder: str) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
         )
     names = _names(folder)
     classes = [name for name in names if tf.io.gfile.isdir(os.path.join(folder, name))]
-    beside = [name for name in names if name not in classes]
+    loose_files = [name for name in names if name not in classes]
     if not names:
         raise DataError(f"{folder}: empty. Put the images of each class into a sub-folder of it.")
-    if beside:
+    if loose_files:
         raise DataError(
             f"{folder}: mixed: {len(classes)} sub-folders of classes, and also "
-            f"{_few(beside)}. Move the files into the sub-folder of a class, or out of the folder."
+            f"{_few(loose_files)}. Move the files into the sub-folder of a class, or out of the "
+            "folder."
         )
     files, others = [], []
     for label, name in enumerate(classes):
-        found = [os.path.join(folder, name, file) for file in _names(os.path.join(folder, name))]
-        if not found:
+        images = [os.path.join(folder, name, file) for file in _names(os.path.join(folder, name))]
+        if not images:
             raise DataError(f"{os.path.join(folder, name)}: empty: a class without images.")
-        others += [p for p in found if not p.lower().endswith(_ENDINGS) or tf.io.gfile.isdir(p)]
-        files += [(path, label) for path in found]
+        others += [p for p in images if not p.lower().endswith(_ENDINGS) or tf.io.gfile.isdir(p)]
+        files += [(path, label) for path in images]
     if others:
         raise DataError(
             f"{folder}: mixed: {_few(others)} are not images. Want files that end in "
@@ -102,8 +103,8 @@ def _content(path: str) -> bytes:
 
 
 def _names(folder: str) -> list[str]:
-    found = (name.rstrip("/") for name in tf.io.gfile.listdir(folder))
-    return sorted(name for name in found if name and not name.startswith("."))
+    entries = (name.rstrip("/") for name in tf.io.gfile.listdir(folder))
+    return sorted(name for name in entries if name and not name.startswith("."))
 
 
 def _few(names: list[str]) -> str:

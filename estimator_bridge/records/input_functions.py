@@ -48,7 +48,7 @@ class _Reading:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the order of records is the same in each run."""
+        """True if the order of records is the same in each run."""
         return not self.training or self.seed is not None
 
 
@@ -129,8 +129,8 @@ def input_fn(
         input_context: tf.distribute.InputContext | None = None,
     ) -> tf.data.Dataset:
         size = batch_size_for(params, batch_size)
-        own, part = _files_of(files, *reader_part(params, input_context))
-        return _batches(own, part, parsing, reading, size, mode or usual_mode)
+        own_files, part = _files_of(files, *reader_part(params, input_context))
+        return _batches(own_files, part, parsing, reading, size, mode or usual_mode)
 
     return batches
 
@@ -191,13 +191,13 @@ def _batches(
 def _records(paths: list[str], part: Part, reading: _Reading) -> tf.data.Dataset:
     """Returns the serialized records of files."""
     files = tf.data.Dataset.from_tensor_slices(paths)
-    read = file_reader(paths, reading.leave_out, part)
+    read_file = file_reader(paths, reading.leave_out, part)
     if not reading.training:
-        return files.interleave(read, 1, 1, num_parallel_calls=1, deterministic=True)
+        return files.interleave(read_file, 1, 1, num_parallel_calls=1, deterministic=True)
     if len(paths) > 1:
         files = files.shuffle(len(paths), seed=reading.seed)
     return files.interleave(
-        read,
+        read_file,
         min(_PARALLEL_FILES, len(paths)),
         1,
         num_parallel_calls=_ALL,
@@ -215,33 +215,33 @@ def _kept_and_shuffled(dataset: tf.data.Dataset, reading: _Reading) -> tf.data.D
 
 
 def _parser(
-    files: RecordFiles, given: Mapping[str, Any] | None, label: str | None
+    files: RecordFiles, user_features: Mapping[str, Any] | None, label: str | None
 ) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:
     """Returns the function that parses one record or a batch of them."""
-    described: Mapping[str, Feature] | None = None if given else files.features
-    if not given and described is None:
+    described: Mapping[str, Feature] | None = None if user_features else files.features
+    if not user_features and described is None:
         raise DataError(
             f"{files.paths[0]}: the features of its records are not known: its folder was read "
             "without a manifest. Pass features={'name': tf.io.FixedLenFeature(...)}. "
             "`estimator-bridge data show` lists the features that records have."
         )
-    names = sorted(given or described or ())
+    names = sorted(user_features or described or ())
     if label is not None and label not in names:
         raise DataError(
             f"{files.paths[0]}: records have no feature {label!r} for label=, but "
             f"{', '.join(names)}."
         )
-    if given:
-        spec = dict(given)
+    if user_features:
+        spec = dict(user_features)
 
-        def parse_given(records: tf.Tensor) -> dict[str, tf.Tensor]:
+        def parse_by_spec(records: tf.Tensor) -> dict[str, tf.Tensor]:
             if records.shape.rank == 1:
                 return tf.io.parse_example(records, spec)
             return tf.io.parse_single_example(records, spec)
 
-        return parse_given
-    known = dict(described or {})
-    return lambda records: parse(known, records)
+        return parse_by_spec
+    features = dict(described or {})
+    return lambda records: parse(features, records)
 
 
 def _files_of(files: RecordFiles, part: int, parts: int) -> tuple[list[str], Part]:

@@ -70,13 +70,15 @@ def damage_in(path: str) -> tuple[int, Damage | None]:
     try:
         dataset.reduce(np.int64(0), lambda total, _: total + 1)
     except tf.errors.DataLossError:
-        whole = 0
+        whole_count = 0
         try:
             for _ in dataset:
-                whole += 1
+                whole_count += 1
         except tf.errors.DataLossError:
             pass
-        return whole, Damage(offset_of(path, whole), whole, "its checksum does not fit its content")
+        return whole_count, Damage(
+            offset_of(path, whole_count), whole_count, "its checksum does not fit its content"
+        )
     return count, framing
 
 
@@ -86,17 +88,17 @@ def first_records(paths: Sequence[str], count: int = _SAMPLE) -> list[tf.train.E
     Raises:
       DataError: the first is not a `tf.train.Example`.
     """
-    found: list[tf.train.Example] = []
+    examples: list[tf.train.Example] = []
     for path in paths:
-        whole = whole_records(path, count - len(found))
+        whole_count = whole_records(path, count - len(examples))
         try:
-            for record in tf.data.TFRecordDataset(path).take(whole):
-                found.append(_example(path, record.numpy()))
+            for record in tf.data.TFRecordDataset(path).take(whole_count):
+                examples.append(_example(path, record.numpy()))
         except tf.errors.DataLossError:
             continue  # reported with its place by `damage_in`
-        if len(found) >= count:
+        if len(examples) >= count:
             break
-    return found
+    return examples
 
 
 def features_of(paths: Sequence[str]) -> dict[str, Feature]:
@@ -107,15 +109,18 @@ def features_of(paths: Sequence[str]) -> dict[str, Feature]:
     Raises:
       DataError: a record is not a `tf.train.Example`, or a feature has two types.
     """
-    seen: dict[str, set[tuple[str, int]]] = {}
+    occurrences_by_name: dict[str, set[tuple[str, int]]] = {}
     records = first_records(paths)
     for example in records:
         for name, feature in example.features.feature.items():
             kind = feature.WhichOneof("kind")
             if kind:
                 length = len(getattr(feature, kind).value)
-                seen.setdefault(name, set()).add((_LISTS[kind], length))
-    return {name: _feature(name, found, paths[0]) for name, found in sorted(seen.items())}
+                occurrences_by_name.setdefault(name, set()).add((_LISTS[kind], length))
+    return {
+        name: _feature(name, occurrences, paths[0])
+        for name, occurrences in sorted(occurrences_by_name.items())
+    }
 
 
 def misfits(
@@ -131,7 +136,7 @@ def misfits(
     """
     spec = parsing_spec(features)
     batches = tf.data.TFRecordDataset(path).take(records).batch(_BATCH)
-    asked = labels if labels is not None and labels.feature in features else None
+    checked_labels = labels if labels is not None and labels.feature in features else None
     start = 0
     for batch in batches:
         try:
@@ -148,14 +153,14 @@ def misfits(
                 offset_of(path, start + number),
             )
             return
-        if asked is not None:
-            wrong = _wrong_label(parsed[asked.feature], asked)
+        if checked_labels is not None:
+            wrong = _wrong_label(parsed[checked_labels.feature], checked_labels)
             if wrong is not None:
                 number, reason = wrong
                 yield Finding(
                     path, f"record {start + number}: {reason}.", offset_of(path, start + number)
                 )
-                asked = None  # one of a file is enough
+                checked_labels = None  # one of a file is enough
         start += len(batch)
 
 
@@ -167,9 +172,10 @@ def _wrong_label(values: tf.Tensor, labels: Labels) -> tuple[int, str] | None:
     if not is_wrong.any():
         return None
     at = int(np.argmax(is_wrong))
-    got = rows[at].tolist()
+    label_values = rows[at].tolist()
     return at, (
-        f"the label {labels.feature!r} is {got[0] if len(got) == 1 else got}, want 0 to "
+        f"the label {labels.feature!r} is "
+        f"{label_values[0] if len(label_values) == 1 else label_values}, want 0 to "
         f"{labels.classes - 1} for {labels.classes} classes"
     )
 
@@ -208,24 +214,25 @@ def _difference(record: bytes, features: Mapping[str, Feature]) -> str:
         example = tf.train.Example.FromString(record)
     except Exception:  # protobuf's own type has moved between releases
         return "not a tf.train.Example"
-    there = example.features.feature
+    stored_features = example.features.feature
     for name, want in features.items():
-        kind = there[name].WhichOneof("kind") if name in there else None
+        kind = stored_features[name].WhichOneof("kind") if name in stored_features else None
         if kind is None:
-            return f"feature {name!r} is missing; it has {', '.join(sorted(there)) or 'none'}"
+            names = ", ".join(sorted(stored_features)) or "none"
+            return f"feature {name!r} is missing; it has {names}"
         stored = "string" if want.dtype == "uint8" else want.dtype
-        got, size = _LISTS[kind], len(getattr(there[name], kind).value)
+        dtype, size = _LISTS[kind], len(getattr(stored_features[name], kind).value)
         want_size = 1 if want.dtype == "uint8" else want.size
-        if got != stored or (want_size is not None and size != want_size):
+        if dtype != stored or (want_size is not None and size != want_size):
             return (
-                f"feature {name!r} has {size} values of {got}, want {want_size or 'some'} of "
+                f"feature {name!r} has {size} values of {dtype}, want {want_size or 'some'} of "
                 f"{stored}"
             )
     return "its features cannot be parsed"
 
 
-def _feature(name: str, found: set[tuple[str, int]], path: str) -> Feature:
-    dtypes, lengths = {dtype for dtype, _ in found}, {length for _, length in found}
+def _feature(name: str, occurrences: set[tuple[str, int]], path: str) -> Feature:
+    dtypes, lengths = {dtype for dtype, _ in occurrences}, {length for _, length in occurrences}
     if len(dtypes) > 1:
         raise DataError(
             f"{path}: feature {name!r} has the types {', '.join(sorted(dtypes))} in different "

@@ -28,14 +28,14 @@ def kaggle_bucket(dataset: str | None = None, environ: Mapping[str, str] | None 
     """
     environ = os.environ if environ is None else environ
     if importlib.util.find_spec("kaggle_datasets") is None:
-        here = "KAGGLE_KERNEL_RUN_TYPE" in environ
+        is_on_kaggle = "KAGGLE_KERNEL_RUN_TYPE" in environ
         raise DataError(
             "kaggle_bucket looks up a data set's bucket through Kaggle's own package "
             "kaggle_datasets, which "
             + (
                 "this Kaggle machine does not have: its TPU is attached to it and reads local "
                 f"files. Read {_INPUT}/{dataset or 'NAME'} instead."
-                if here
+                if is_on_kaggle
                 else "only Kaggle's notebooks have; this is not one. Name the records by a folder "
                 "or by their own gs:// address."
             )

@@ -68,13 +68,13 @@ def file_reader(
         return lambda path: part.of(_records(path))
     files, numbers = (list(column) for column in zip(*bad))
 
-    def kept(path: tf.Tensor) -> tf.data.Dataset:
-        own = tf.boolean_mask(tf.constant(numbers, tf.int64), tf.equal(files, path))
+    def read_rest(path: tf.Tensor) -> tf.data.Dataset:
+        excluded = tf.boolean_mask(tf.constant(numbers, tf.int64), tf.equal(files, path))
         numbered = _records(path).enumerate()
-        whole = numbered.filter(lambda number, _: tf.reduce_all(tf.not_equal(own, number)))
-        return part.of(whole.map(lambda _, record: record))
+        remaining = numbered.filter(lambda number, _: tf.reduce_all(tf.not_equal(excluded, number)))
+        return part.of(remaining.map(lambda _, record: record))
 
-    return kept
+    return read_rest
 
 
 def _records(path: tf.Tensor) -> tf.data.Dataset:

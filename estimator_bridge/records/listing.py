@@ -62,22 +62,22 @@ def describe(paths: Paths, examples: int = 1) -> Listing:
       DataError: there are no records, or the files are mixed or incomplete.
     """
     with eager_mode():
-        found = find_records(paths)
-        manifests = tuple(found.manifests.values())
-        sizes = [int(tf.io.gfile.stat(path).length) for path in found.paths]
+        files = find_records(paths)
+        manifests = tuple(files.manifests.values())
+        sizes = [int(tf.io.gfile.stat(path).length) for path in files.paths]
         listed = sum(len(manifest.shards) for manifest in manifests)
-        if manifests and listed == len(found.paths):
+        if manifests and listed == len(files.paths):
             records = sum(manifest.records for manifest in manifests)
         else:
-            records = sum(records_in(path)[0] for path in found.paths)
+            records = sum(records_in(path)[0] for path in files.paths)
         classes = {manifest.classes for manifest in manifests}
         return Listing(
             records,
             sum(sizes),
             len(sizes),
-            found.features or features_of(found.paths),
+            files.features or features_of(files.paths),
             next(iter(classes), ()) if len(classes) == 1 else (),
-            tuple(first_records(found.paths, examples)) if examples else (),
+            tuple(first_records(files.paths, examples)) if examples else (),
         )
 
 

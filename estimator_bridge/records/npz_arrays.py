@@ -74,10 +74,11 @@ def _check_header(file: IO[bytes], entry: zipfile.ZipInfo) -> None:
         raise ValueError(f"{entry.filename!r} has Python objects; allow_pickle=False")
     if any(size < 0 for size in shape):
         raise ValueError(f"{entry.filename!r} has the shape {list(shape)}")
-    want, got = math.prod(shape) * dtype.itemsize, entry.file_size - file.tell()
-    if want != got:
+    expected_size, actual_size = math.prod(shape) * dtype.itemsize, entry.file_size - file.tell()
+    if expected_size != actual_size:
         raise ValueError(
-            f"{entry.filename!r} has {got} bytes, want {want} for {dtype.name} {list(shape)}"
+            f"{entry.filename!r} has {actual_size} bytes, want {expected_size} for {dtype.name} "
+            f"{list(shape)}"
         )
 
 

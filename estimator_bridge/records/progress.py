@@ -63,11 +63,11 @@ class ProgressLine:
         self._stream.flush()
 
     def _text(self, progress: Progress, seconds: float, first: int) -> str:
-        written = progress.records - first
-        rate = written / seconds
-        left = (progress.total - progress.records) / rate if written else 0.0
+        new_records = progress.records - first
+        rate = new_records / seconds
+        remaining_secs = (progress.total - progress.records) / rate if new_records else 0.0
         return (
             f"{progress.records:,} of {progress.total:,} records, {progress.shard} of "
             f"{progress.shards} files, {progress.bytes / seconds / 1e6:.1f} MB/s"
-            + (f", {left:.0f} s left" if left else "")
+            + (f", {remaining_secs:.0f} s left" if remaining_secs else "")
         )

@@ -33,6 +33,6 @@ def shards_for(total_bytes: int, records: int | None = None) -> int:
             f"shards_for needs a size and a count of at least 0, got {total_bytes} bytes and "
             f"{records} records."
         )
-    fewest, most = math.ceil(total_bytes / LARGEST), total_bytes // SMALLEST
-    count = math.ceil(fewest / _STEP) * _STEP if fewest > _USUAL else min(_USUAL, most)
+    min_count, max_count = math.ceil(total_bytes / LARGEST), total_bytes // SMALLEST
+    count = math.ceil(min_count / _STEP) * _STEP if min_count > _USUAL else min(_USUAL, max_count)
     return max(1, count if records is None else min(count, records))

@@ -53,14 +53,14 @@ def unreadable_in(
     def numbered(number: tf.Tensor, record: tf.Tensor) -> tf.Tensor:
         values = tf.nest.flatten(read(record), expand_composites=True)
         # TensorFlow drops stateless operations whose results nobody uses; this one uses them.
-        used = tf.raw_ops.Assert(condition=number >= 0, data=values)
-        with tf.control_dependencies([used]):
+        assertion = tf.raw_ops.Assert(condition=number >= 0, data=values)
+        with tf.control_dependencies([assertion]):
             return tf.identity(number)
 
-    whole = tf.data.TFRecordDataset(path).take(records)
-    found = tf.data.Dataset.zip((tf.data.Dataset.range(records), whole))
-    found = found.map(numbered, num_parallel_calls=_CORES, deterministic=True).ignore_errors()
-    good = [batch.numpy() for batch in found.batch(_BATCH)]
+    serialized = tf.data.TFRecordDataset(path).take(records)
+    dataset = tf.data.Dataset.zip((tf.data.Dataset.range(records), serialized))
+    dataset = dataset.map(numbered, num_parallel_calls=_CORES, deterministic=True).ignore_errors()
+    good = [batch.numpy() for batch in dataset.batch(_BATCH)]
     bad = np.setdiff1d(np.arange(records), np.concatenate(good) if good else [])
     for number in bad.tolist():
         (record,) = tf.data.TFRecordDataset(path).skip(number).take(1)
@@ -78,5 +78,5 @@ def _reason(record: tf.Tensor, read: Callable[[tf.Tensor], Any]) -> str:
 def reason_of(error: Exception) -> str:
     """Returns the first line of a TensorFlow error, without the names of its operation."""
     text = str(getattr(error, "message", None) or error).splitlines()[0]
-    told = (text.rpartition("}} ")[2] or text).partition(" [Op:")[0]
-    return told.rstrip(". ")
+    reason = (text.rpartition("}} ")[2] or text).partition(" [Op:")[0]
+    return reason.rstrip(". ")

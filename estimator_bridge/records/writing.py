@@ -115,15 +115,15 @@ def _begun(
       DataError: the folder holds something else.
     """
     remove_abandoned_staging(folder)
-    there = set(tf.io.gfile.listdir(folder))
-    planned = Unfinished(checksum, count, name, ())
+    names = set(tf.io.gfile.listdir(folder))
+    plan = Unfinished(checksum, count, name, ())
     try:
         manifest = read_manifest(folder)
     except DamagedManifestError as error:
         # The source is at hand: what stands here is kept if it is the same, and refused otherwise.
         set_aside(os.path.join(folder, MANIFEST), f"is damaged ({error.reason})")
-        _write_text(folder, UNFINISHED, planned.to_json())
-        return planned
+        _write_text(folder, UNFINISHED, plan.to_json())
+        return plan
     if manifest is not None:
         if manifest.source != checksum or len(manifest.shards) != count:
             raise DataError(
@@ -135,7 +135,7 @@ def _begun(
         return manifest
     unfinished = read_unfinished(folder)
     if unfinished is not None:
-        if dataclasses.replace(unfinished, shards=()) != planned:
+        if dataclasses.replace(unfinished, shards=()) != plan:
             raise DataError(
                 f"{folder}: holds a part of other records, or of these in another order: "
                 f"{len(unfinished.shards)} of {unfinished.count} files. Remove it to start over. A "
@@ -143,14 +143,14 @@ def _begun(
                 "reshuffle_each_iteration=False."
             )
         return _without_damaged(folder, unfinished)
-    others = sorted(name for name in there if not _is_left_by_writers(folder, name))
-    if others and UNFINISHED not in there:
+    others = sorted(name for name in names if not _is_left_by_writers(folder, name))
+    if others and UNFINISHED not in names:
         raise DataError(
             f"{folder}: not empty, and without a manifest: {', '.join(others[:3])}. Write into a "
             "new folder, so that no other file is taken for records."
         )
-    _write_text(folder, UNFINISHED, planned.to_json())
-    return planned
+    _write_text(folder, UNFINISHED, plan.to_json())
+    return plan
 
 
 def _is_left_by_writers(folder: str, name: str) -> bool:
@@ -158,7 +158,7 @@ def _is_left_by_writers(folder: str, name: str) -> bool:
     return name.endswith(".part") or is_own_folder(os.path.join(folder, name.rstrip("/")))
 
 
-def _without_damaged(folder: str, found: Unfinished) -> Unfinished:
+def _without_damaged(folder: str, unfinished: Unfinished) -> Unfinished:
     """Returns the finished shards up to the first that is missing or damaged."""
 
     def is_whole(shard: Shard) -> bool:
@@ -166,7 +166,7 @@ def _without_damaged(folder: str, found: Unfinished) -> Unfinished:
         return tf.io.gfile.exists(path) and size_and_checksum(path) == (shard.bytes, shard.crc32)
 
     return dataclasses.replace(
-        found, shards=tuple(itertools.takewhile(is_whole, found.shards))
+        unfinished, shards=tuple(itertools.takewhile(is_whole, unfinished.shards))
     )  # fmt: skip
 
 
@@ -177,37 +177,37 @@ def _write_rest(
     progress: Callable[[Progress], object] | None,
 ) -> tuple[Shard, ...]:
     """Writes the shards that are not finished, and returns all shards."""
-    done = list(begun.shards)
+    shards = list(begun.shards)
     note = read_unfinished(folder)
     noted = {shard.file for shard in note.shards} if note else set()  # damaged ones too
-    written = sum(shard.records for shard in done)
+    record_count = sum(shard.records for shard in shards)
     size = 0
-    records = source.read(written)
-    for number in range(len(done), begun.count):
+    records = source.read(record_count)
+    for number in range(len(shards), begun.count):
         end = source.records * (number + 1) // begun.count
         file = f"{begun.name}-{number:05d}-of-{begun.count:05d}.tfrecord"
         path = os.path.join(folder, file)
         with staged(folder, file) as temporary:
             with tf.io.TFRecordWriter(temporary) as writer:
-                for record in itertools.islice(records, end - written):
+                for record in itertools.islice(records, end - record_count):
                     writer.write(record)
-                    written, size = written + 1, size + len(record) + OVERHEAD
+                    record_count, size = record_count + 1, size + len(record) + OVERHEAD
                     if progress is not None:
-                        progress(Progress(written, source.records, number, begun.count, size))
-            if written != end:
+                        progress(Progress(record_count, source.records, number, begun.count, size))
+            if record_count != end:
                 raise DataError(
-                    f"the {source.kind} ended after {written} records, want {source.records} as "
-                    "counted before. It must yield the same records each time."
+                    f"the {source.kind} ended after {record_count} records, want {source.records} "
+                    "as counted before. It must yield the same records each time."
                 )
             length, crc32 = size_and_checksum(temporary)
-            start = sum(shard.records for shard in done)
-            done.append(Shard(file, end - start, length, crc32))
-            _check_replaceable(path, file in noted, done[-1])
+            start = sum(shard.records for shard in shards)
+            shards.append(Shard(file, end - start, length, crc32))
+            _check_replaceable(path, file in noted, shards[-1])
             _move(temporary, path)
-        _write_text(folder, UNFINISHED, dataclasses.replace(begun, shards=tuple(done)).to_json())
+        _write_text(folder, UNFINISHED, dataclasses.replace(begun, shards=tuple(shards)).to_json())
     if progress is not None:
-        progress(Progress(written, source.records, begun.count, begun.count, size))
-    return tuple(done)
+        progress(Progress(record_count, source.records, begun.count, begun.count, size))
+    return tuple(shards)
 
 
 def _check_replaceable(path: str, is_noted: bool, shard: Shard) -> None:
@@ -256,10 +256,10 @@ def _sync(path: str) -> None:
         os.close(descriptor)
 
 
-def _check_space(folder: str, source: Source, written: int) -> None:
+def _check_space(folder: str, source: Source, written_bytes: int) -> None:
     if "://" in folder:
         return
-    free, needed = shutil.disk_usage(folder).free, source.bytes - written
+    free, needed = shutil.disk_usage(folder).free, source.bytes - written_bytes
     if free < needed:
         raise FullDiskError(
             f"The disk of {folder} has {free / 1e6:,.0f} MB free, and the records need about "

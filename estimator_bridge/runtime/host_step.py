@@ -49,14 +49,14 @@ class HostPart:
         snapshot, owners = Snapshot.of(session.graph), self._resources.owners
         offered = {*(f"{name}:0" for name in owners), *fed}
         self._lifted = Lifted(snapshot, stage.operations, {*offered, *stage.inputs}, owners)
-        self._resources.prepare(self._lifted.given)
+        self._resources.prepare(self._lifted.input_refs)
         self._counting: Lifted | None = None
         if stage.counted:
             counted = stage.counted
             _check_counted_once(counted, replica_names)
             offered.update(counted.inputs, counted.checks)
             self._counting = Lifted(snapshot, counted.operations, offered, owners)
-            self._resources.prepare(self._counting.given)
+            self._resources.prepare(self._counting.input_refs)
 
     @staticmethod
     def needs_of(stage: HostStage | None) -> list[str]:
@@ -83,7 +83,7 @@ class HostPart:
     @property
     def used(self) -> set[str]:
         """The names behind the handles that it takes."""
-        return {ref[: -len(":0")] for part in self._parts for ref in part.given}
+        return {ref[: -len(":0")] for part in self._parts for ref in part.input_refs}
 
     @property
     def writes(self) -> set[str]:
@@ -120,7 +120,11 @@ class HostPart:
             refs = dict.fromkeys(stage.inputs.values())
             gathered = {ref: gather(self._strategy, values[ref], most) for ref in refs}
             inputs = {p: gathered[ref] for p, ref in stage.inputs.items()}
-            given = {**self._resources.handles(lifted.given), **inputs, **dict(zip(self._fed, fed))}
+            given = {
+                **self._resources.handles(lifted.input_refs),
+                **inputs,
+                **dict(zip(self._fed, fed)),
+            }
 
             def run() -> Any:
                 lifted(given, lambda sums: [value for value, _ in sums], rng_step=rng_step)
@@ -151,7 +155,7 @@ class HostPart:
 
             def run(*replica: tf.Tensor) -> Any:
                 given = {
-                    **self._resources.handles(lifted.given),
+                    **self._resources.handles(lifted.input_refs),
                     **dict.fromkeys(counted.checks, tf.constant(True)),
                     **dict(zip(counted.inputs, replica)),
                     **dict(zip(self._fed, fed)),

@@ -167,16 +167,16 @@ class StepLowering:
 
     def _handles(self, variables: dict[str, tf.Variable] | None) -> dict[str, tf.Tensor]:
         if variables is None:
-            return self.resources.handles(self.lifted.given)
+            return self.resources.handles(self.lifted.input_refs)
         capture = tf.compat.v1.get_default_graph().capture
-        others = {ref for ref in self.lifted.given if ref not in variables}
+        others = {ref for ref in self.lifted.input_refs if ref not in variables}
         own = {ref: capture(variable.handle) for ref, variable in variables.items()}
         return {**own, **self.resources.handles(others)}
 
     def _stand_ins(self) -> dict[str, tf.Variable]:
         """Returns variables of the step's shapes, by the reference of their handle."""
         found = {}
-        for ref in sorted(self.lifted.given):
+        for ref in sorted(self.lifted.input_refs):
             name = ref[: -len(":0")]
             if name in self.resources.variables:
                 copy = self.resources.first_copy(name)

@@ -41,7 +41,7 @@ class NeededParts:
             more = source.drawn_by(snapshot, fetches, fed) if fetches else frozenset()
             self._drawn, self.are_more = drawn | more, not drawn.issuperset(more)
             # The source itself, which holds an iterator's dataset, is not kept with the loop.
-            self._refs = source.refs_given(self._drawn)
+            self._refs = source.refs_of_parts(self._drawn)
 
     @property
     def are_chosen(self) -> bool:

@@ -84,7 +84,7 @@ class ReplicaStep:
             obstacles = find_obstacles(session.graph, self._lifted.names, for_tpu=False)
             if obstacles:
                 raise not_compilable(obstacles)
-        resources.prepare(self._lifted.given)
+        resources.prepare(self._lifted.input_refs)
         self._host: HostPart | None = None
         if step.host:
             self._host = HostPart(session, strategy, step.host, request.fed, self._lifted.names)
@@ -131,7 +131,7 @@ class ReplicaStep:
     @property
     def variables(self) -> set[str]:
         """The variables that a replica uses."""
-        handles = {ref[: -len(":0")] for ref in self._lifted.given}
+        handles = {ref[: -len(":0")] for ref in self._lifted.input_refs}
         return handles & self._session.resources.variables.keys()
 
     @property
@@ -152,7 +152,7 @@ class ReplicaStep:
     @property
     def used_inputs(self) -> list[int]:
         """The indices of the batch's flat components that a replica uses, and does not get fed."""
-        given = self._lifted.given - set(self._fed)
+        given = self._lifted.input_refs - set(self._fed)
         return [i for i, ref in enumerate(self._inputs) if ref in given]
 
     @property
@@ -213,7 +213,7 @@ class ReplicaStep:
         parts = self._layout.deal(flat, self._strategy.num_replicas_in_sync)
 
         def on_replica(*components: tf.Tensor) -> Any:
-            values = self._session.resources.handles(self._lifted.given)
+            values = self._session.resources.handles(self._lifted.input_refs)
             values.update(zip(self._inputs, self._cut(components)))
             values.update(zip(self._fed, fed))
             results = self._lifted(values, self._join(), replica_id(), rng_step)

@@ -69,13 +69,13 @@ def _with_static_shape(method: Callable[..., Any]) -> Callable[..., Any]:
     """Wraps a column's method that returns its sequences and their lengths."""
 
     def get(column: Any, inputs: Any, *state: Any, **options: Any) -> Any:
-        found = method(column, inputs, *state, **options)
+        sequences = method(column, inputs, *state, **options)
         is_v1 = isinstance(inputs, v1_feature_columns._LazyBuilder)
         ids = inputs.get(column.get_feature_key_name(), *(() if is_v1 else state))
-        shape = [ids.shape[0], column.get_max_sequence_length(), found.dense_tensor.shape[-1]]
-        return type(found)(
-            tf.ensure_shape(found.dense_tensor, shape),
-            tf.ensure_shape(found.sequence_length, shape[:1]),
+        shape = [ids.shape[0], column.get_max_sequence_length(), sequences.dense_tensor.shape[-1]]
+        return type(sequences)(
+            tf.ensure_shape(sequences.dense_tensor, shape),
+            tf.ensure_shape(sequences.sequence_length, shape[:1]),
         )
 
     return get
@@ -121,13 +121,13 @@ def sequence_of(
     Columns have this method for the input layers of tf.contrib; the public layer is one of Keras.
 
     Raises:
-      ValueError: it is no column of sequences.
+      ValueError: it is not a column of sequences.
     """
     if hasattr(column, "_get_sequence_dense_tensor"):
         cache = v1_feature_columns._LazyBuilder(features)
-        found = column._get_sequence_dense_tensor(cache, collections, trainable)
+        sequences = column._get_sequence_dense_tensor(cache, collections, trainable)
     elif isinstance(column, feature_columns.SequenceDenseColumn):
-        found = column.get_sequence_dense_tensor(
+        sequences = column.get_sequence_dense_tensor(
             feature_columns.FeatureTransformationCache(features), None
         )
     else:
@@ -136,4 +136,4 @@ def sequence_of(
             "sequence_numeric_column, or an embedding_column or indicator_column of a "
             "sequence_categorical_column."
         )
-    return found.dense_tensor, found.sequence_length
+    return sequences.dense_tensor, sequences.sequence_length

@@ -1,8 +1,8 @@
-"""Which code AutoGraph leaves as it is."""
+"""The code that AutoGraph does not convert."""
 
 from __future__ import annotations
 
-# There is no public list of packages that AutoGraph leaves as they are.
+# There is no public list of packages that AutoGraph does not convert.
 from tensorflow.python.autograph.core import config
 
 __all__ = ["leave_unconverted"]

@@ -105,17 +105,17 @@ def stop_tuning_device_datasets() -> None:
     dataset has nothing to tune. With eight cores, the end of an iterator took ten times as long,
     and sometimes minutes.
     """
-    own = multi_device_iterator_ops._create_device_dataset
-    if hasattr(own, "of_tensorflow"):
+    create = multi_device_iterator_ops._create_device_dataset
+    if hasattr(create, "of_tensorflow"):
         return
 
     def untuned(*args: Any) -> tf.data.Dataset:
         options = tf.data.Options()
         options.autotune.enabled = False
-        dataset: tf.data.Dataset = own(*args)
+        dataset: tf.data.Dataset = create(*args)
         return dataset.with_options(options)
 
-    untuned.of_tensorflow = own  # type: ignore[attr-defined]
+    untuned.of_tensorflow = create  # type: ignore[attr-defined]
     multi_device_iterator_ops._create_device_dataset = untuned
 
 

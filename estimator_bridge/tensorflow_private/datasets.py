@@ -64,11 +64,11 @@ def drawn_by(iterator: Any) -> Callable[[], list[tf.Tensor]]:
     flat = structure.get_flat_tensor_shapes(spec)
     shapes = tuple(None if shape.rank is None else shape.as_list() for shape in flat)
     attributes = ("output_types", types, "output_shapes", shapes)
-    given, count, run = [resource], len(types), context.context()
+    inputs, count, run = [resource], len(types), context.context()
 
     def draw() -> list[tf.Tensor]:
         try:
-            return eager_execution.execute("IteratorGetNext", count, given, attributes, run)
+            return eager_execution.execute("IteratorGetNext", count, inputs, attributes, run)
         except tf.errors.OutOfRangeError:
             raise StopIteration from None
 

@@ -31,7 +31,7 @@ def flat_call(function: Any) -> Callable[..., list[tf.Tensor]]:
     settings["config_proto"] = _optimized_once(settings["config_proto"])
     attributes = tuple(part for pair in settings.items() for part in pair)
 
-    def call(*args: tf.Tensor, _kept: Any = inner) -> list[tf.Tensor]:
+    def call(*args: tf.Tensor, _inner: Any = inner) -> list[tf.Tensor]:
         # TensorFlow deletes an unreferenced function, so the name alone is not enough.
         return eager_execution.execute(name, count, [*args, *captured], attributes, context)
 

@@ -99,8 +99,8 @@ def _watch_operations() -> None:
         return
 
     @functools.wraps(create)
-    def made(graph, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, *rest,
-             **kwargs):  # fmt: skip
+    def create_by_makers(graph, op_type, inputs, dtypes=None, input_types=None, name=None,
+                         attrs=None, *rest, **kwargs):  # fmt: skip
         for makers in (*reversed(_makers.stack), _makers_of_all):
             if op_type in makers:
                 instead = makers[op_type](inputs, name, attrs or {})
@@ -108,7 +108,7 @@ def _watch_operations() -> None:
                     return instead
         return create(graph, op_type, inputs, dtypes, input_types, name, attrs, *rest, **kwargs)
 
-    tf.Graph._create_op_internal = made
+    tf.Graph._create_op_internal = create_by_makers
 
 
 class _ConstantMakers(threading.local):
@@ -144,15 +144,15 @@ def _watch_constants() -> None:
         return
 
     @functools.wraps(create)
-    def made(value, dtype, shape, name, *rest, **kwargs):
+    def create_by_makers(value, dtype, shape, name, *rest, **kwargs):
         if _constant_makers.stack and shape is None:
-            kept = dtype is None or tf.as_dtype(dtype) == getattr(value, "dtype", None)
-            tensor = _constant_makers.stack[-1](value, name) if kept else None
+            has_same_type = dtype is None or tf.as_dtype(dtype) == getattr(value, "dtype", None)
+            tensor = _constant_makers.stack[-1](value, name) if has_same_type else None
             if tensor is not None:
                 return tensor
         return create(value, dtype, shape, name, *rest, **kwargs)
 
-    graph_operations._create_graph_constant = made
+    graph_operations._create_graph_constant = create_by_makers
 
 
 @contextlib.contextmanager
@@ -225,7 +225,7 @@ def set_gradient(op: tf.Operation, name: str) -> None:
 
 def loop_ends(ops: Iterable[tf.Operation]) -> list[tuple[list[Any], list[Any]]]:
     """The operations that enter and leave the v1 loops of some others."""
-    contexts = {id(found): found for op in ops if (found := op._get_control_flow_context())}
+    contexts = {id(context): context for op in ops if (context := op._get_control_flow_context())}
     return [
         ([each.op for each in loop.loop_enters], [each.op for each in loop.loop_exits])
         for loop in contexts.values()

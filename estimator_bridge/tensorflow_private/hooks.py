@@ -120,9 +120,9 @@ def listeners_of(hook: tf.compat.v1.train.CheckpointSaverHook) -> list[Any]:
     return hook._listeners
 
 
-def write_graph_def(hook: tf.compat.v1.train.CheckpointSaverHook, wanted: bool) -> None:
+def write_graph_def(hook: tf.compat.v1.train.CheckpointSaverHook, should_write: bool) -> None:
     """Sets whether a CheckpointSaverHook writes graph.pbtxt; the argument varies by release."""
-    hook._save_graph_def = wanted
+    hook._save_graph_def = should_write
 
 
 def open_event_writers() -> Iterable[Any]:
@@ -133,10 +133,10 @@ def open_event_writers() -> Iterable[Any]:
 def forget_event_writers(folder: str) -> None:
     """Removes the writers of a folder and the folders in it from FileWriterCache, and closes them.
 
-    Their files are no longer in the folder, and the cache would return them as if they were.
+    Their files have left the folder, but the cache would still return them.
 
     Args:
-      folder: the folder, as it was given to the cache.
+      folder: the folder, as passed to the cache.
     """
     cache = tf.compat.v1.summary.FileWriterCache
     with cache._lock:

@@ -41,17 +41,19 @@ def place_layer(layer: Any, scope: Any) -> None:
     layer._scope = scope
 
 
-def rename_layer(layer: Any, counts: Any, taken: Collection[str], namespace: str = "") -> None:
+def rename_layer(
+    layer: Any, counts: Any, names_in_use: Collection[str], namespace: str = ""
+) -> None:
     """Names a layer after its class, with a number if that name is in use.
 
     Args:
       layer: the layer.
       counts: the numbers of layers of each name, which is updated.
-      taken: other names in use.
+      names_in_use: other names in use.
       namespace: the scope that the counts apply to.
     """
     layer._name, layer._base_name = layer._make_unique_name(
-        name_uid_map=counts, avoid_names=taken, namespace=namespace, zero_based=True
+        name_uid_map=counts, avoid_names=names_in_use, namespace=namespace, zero_based=True
     )
 
 

@@ -26,7 +26,7 @@ from tensorflow.python.client.session import SessionInterface
 from tensorflow.python.distribute.values import PerReplica
 
 # Its ``execute`` runs a function by its name. The public call of a function makes checks first, and
-# the context's call_function makes the settings of the execution anew each time.
+# the context's call_function makes the settings of the execution again each time.
 from tensorflow.python.eager import execute as eager_execution
 
 # Multi-process collectives are configured when TensorFlow is initialized. With v2 behavior off, the

@@ -39,7 +39,7 @@ _SAVER_STATE = ("saver_def", "_last_checkpoints", "_checkpoints_to_be_deleted")
 _NEXT_TIME = "_next_checkpoint_time"  # set with saver_def, by the saver's build()
 
 
-def next_to_delete(saver: Any, saved: str) -> str | None:
+def next_to_delete(saver: Any, new_prefix: str) -> str | None:
     """The checkpoint that a saver deletes after the next save; None if it deletes none.
 
     No public API shows which checkpoints keep_checkpoint_every_n_hours keeps. A saver that is not a
@@ -47,7 +47,7 @@ def next_to_delete(saver: Any, saved: str) -> str | None:
 
     Args:
       saver: the saver, before it saves: a program's own may have the public methods only.
-      saved: the path of the new checkpoint.
+      new_prefix: the path of the new checkpoint.
     """
     if not issubclass(type(saver), tf.compat.v1.train.Saver):  # isinstance() believes a mock
         return None
@@ -57,10 +57,10 @@ def next_to_delete(saver: Any, saved: str) -> str | None:
     definition, last, waiting = (state[name] for name in _SAVER_STATE)
     if definition is None:  # not built: it has saved nothing
         return None
-    most = definition.max_to_keep
-    others = [(path, time) for path, time in last if path != saved]
-    queue = [*waiting, *(others[:1] if most <= len(others) else ())]
-    if not most or not queue:
+    max_to_keep = definition.max_to_keep
+    others = [(path, time) for path, time in last if path != new_prefix]
+    queue = [*waiting, *(others[:1] if max_to_keep <= len(others) else ())]
+    if not max_to_keep or not queue:
         return None
     path, time = queue[0]
     return None if time > state[_NEXT_TIME] else path

@@ -94,8 +94,8 @@ def xla_context_of_cpus() -> Iterator[None]:
     update = gen_xla_ops.xla_dynamic_update_slice
 
     def lowered(op: tf.Operation, lower_using_switch_merge: bool | None = None) -> None:
-        wanted = lower_using_switch_merge
-        set_lowering(op, True if wanted is None else wanted)
+        should_lower = lower_using_switch_merge
+        set_lowering(op, True if should_lower is None else should_lower)
 
     control_flow_util_v2.maybe_set_lowering_attr = lowered
     gen_xla_ops.xla_dynamic_update_slice = _update_slice

@@ -112,23 +112,23 @@ class _Check:
         batch, after = None, None
         for number in cores:
             estimator = self._estimator(number)
-            what = f"{MODE_NAMES[mode]} on {number} core(s)"
-            with explained(what, self._model_fn):
+            activity = f"{MODE_NAMES[mode]} on {number} core(s)"
+            with explained(activity, self._model_fn):
                 execution = estimator._execution(mode)
             assert isinstance(execution, TPUExecution)
             if batch is None:
                 with explained(f"the input of {MODE_NAMES[mode]}", self._input_fn):
                     batch = KeptBatch(execution, self._input_fn, mode, estimator.params)
-            run = self._traced(what, execution, estimator, mode, batch)
+            run = self._traced(activity, execution, estimator, mode, batch)
             try:
-                with explained(what, self._model_fn):
+                with explained(activity, self._model_fn):
                     run.start(self._values)
                     if self._values is None:
                         self._values = run.values()
-                    values = self._step(what, run, mode, number, batch)
+                    values = self._step(activity, run, mode, number, batch)
                     after = after or values
                 if number == cores[-1]:
-                    with explained(f"{what}, compiled by XLA", self._model_fn):
+                    with explained(f"{activity}, compiled by XLA", self._model_fn):
                         run.loop().check_compiles(for_tpu=True, allowed=self._allowed)
             finally:
                 run.close()
@@ -148,12 +148,12 @@ class _Check:
             predict_batch_size=self._sizes.get(ModeKeys.PREDICT),
         )
 
-    def _traced(self, what, execution, estimator, mode, batch) -> ModelRun:
+    def _traced(self, activity, execution, estimator, mode, batch) -> ModelRun:
         batch.graph = None
-        with explained(what, self._model_fn, lambda: _dynamic_lines(batch.graph)):
+        with explained(activity, self._model_fn, lambda: _dynamic_lines(batch.graph)):
             return ModelRun(execution, estimator, mode, batch)
 
-    def _step(self, what, run, mode, cores, batch) -> dict[str, np.ndarray] | None:
+    def _step(self, activity, run, mode, cores, batch) -> dict[str, np.ndarray] | None:
         """Runs the step and compares; returns the variables after a training step."""
         loop = run.loop(draws_alike=True)
         result = run.step(loop)
@@ -161,7 +161,7 @@ class _Check:
         if mode == ModeKeys.TRAIN:
             values = run.values()
             training = TrainedStep(run, batch, loop, self._values or {}, values, result.loss)
-            training.compare(what, cores, self.report, self._tolerance, place)
+            training.compare(activity, cores, self.report, self._tolerance, place)
             return values
         results: dict[int, dict[str, Any]] = self.report.metrics
         if mode == ModeKeys.EVAL:
@@ -169,24 +169,24 @@ class _Check:
         else:
             results = self.report.predictions
             results[cores] = run.predictions(result)
-        compare_results(what, results, cores, self._tolerance or 1e-5, place)
+        compare_results(activity, results, cores, self._tolerance or 1e-5, place)
         return None
 
     def _trace_for_tpu(self, mode: str, batch: KeptBatch) -> TPUGraph:
         size, place = self._sizes[mode], place_of(self._model_fn)
         cores = math.gcd(size, 8)
-        what = f"{MODE_NAMES[mode]} on a TPU of {cores} core(s), traced"
+        activity = f"{MODE_NAMES[mode]} on a TPU of {cores} core(s), traced"
         estimator = self._estimator(1)
         config = estimator._config
         execution = TPUExecution(
             described_tpu(cores), config, GlobalBatch.of(config.tpu_config, size)
         )
-        run = self._traced(what, execution, estimator, mode, batch)
+        run = self._traced(activity, execution, estimator, mode, batch)
         try:
-            with explained(what, self._model_fn):
+            with explained(activity, self._model_fn):
                 loop = run.loop()
                 graph = run.tpu_graph(loop)
-            check_tpu_graph(what, run, graph, len(loop.variables), self._allowed, place)
+            check_tpu_graph(activity, run, graph, len(loop.variables), self._allowed, place)
         finally:
             run.close()
         return graph
@@ -194,7 +194,9 @@ class _Check:
 
 def _dynamic_lines(graph: tf.Graph | None) -> str:
     """Lists the sources of dynamic sizes, to add to an error about shapes."""
-    found = dynamic_operations(graph)[:_SHOWN]
-    if not found:
+    obstacles = dynamic_operations(graph)[:_SHOWN]
+    if not obstacles:
         return ""
-    return "\n  Shapes stop being static here:" + "".join(f"\n  {obstacle}" for obstacle in found)
+    return "\n  Shapes stop being static here:" + "".join(
+        f"\n  {obstacle}" for obstacle in obstacles
+    )

@@ -46,12 +46,12 @@ class TrainedStep:
     loss: float
 
     def compare(
-        self, what: str, cores: int, report: ModelReport, tolerance: float | None, place: str
+        self, activity: str, cores: int, report: ModelReport, tolerance: float | None, place: str
     ) -> None:
         """Compares the replicas with each other, and with the first number of cores.
 
         Args:
-          what: description of the run, for messages.
+          activity: description of the run, for messages.
           cores: number of cores.
           report: results of the first number of cores; filled in if still empty.
           tolerance: see ``check_model_fn``.
@@ -62,9 +62,9 @@ class TrainedStep:
         """
         weights = {name: self.after[name] for name in self.run.trainable}
         for name in weights:
-            self._check_replicas_agree(what, name, cores)
+            self._check_replicas_agree(activity, name, cores)
         if not math.isfinite(self.loss):
-            raise ModelCheckError(f"{what}: the loss is {self.loss}.\n  at {place}")
+            raise ModelCheckError(f"{activity}: the loss is {self.loss}.\n  at {place}")
         is_first = not report.losses
         report.losses[cores] = self.loss
         if is_first:
@@ -75,35 +75,38 @@ class TrainedStep:
             report.rounding = self._rounding(weights, tolerance)
             return
         first, loss = next(iter(report.losses.items()))
-        apart = [] if math.isclose(self.loss, loss, rel_tol=tolerance) else ["the loss"]
+        differences = [] if math.isclose(self.loss, loss, rel_tol=tolerance) else ["the loss"]
         for name, value in weights.items():
-            wanted = report.weights[name]
+            expected = report.weights[name]
             allowed = tolerance + _ROUNDING * report.rounding[name]
-            if not np.allclose(value, wanted, rtol=tolerance, atol=allowed):
-                apart.append(f"{name} by {np.abs(value - wanted).max():.2g}")
-        if apart:
-            more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
+            if not np.allclose(value, expected, rtol=tolerance, atol=allowed):
+                differences.append(f"{name} by {np.abs(value - expected).max():.2g}")
+        if differences:
+            remainder = (
+                f" and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""
+            )
             suspects = self.run.suspects(self.loop.names)[:_SHOWN]
             raise ModelCheckError(
-                f"{what}: after one step from the same values on the same global batch, results "
-                f"differ from those on {first} core(s): {', '.join(apart[:_SHOWN])}{more}; the "
-                f"losses are {self.loss:.7g} and {loss:.7g}.\n  at {place}\n"
-                "  The loss has to be a mean over the replica's examples, all gradients must be "
-                "reduced once (CrossShardOptimizer), and values computed from a whole batch must "
-                "be summed with cross_replica_sum. If the model is meant to depend on the split, "
-                "pass tolerance=None." + "".join(f"\n{line}" for line in suspects)
+                f"{activity}: after one step from the same values on the same global batch, "
+                f"results differ from those on {first} core(s): "
+                f"{', '.join(differences[:_SHOWN])}{remainder}; the losses are {self.loss:.7g} and "
+                f"{loss:.7g}.\n  at {place}\n  The loss has to be a mean over the replica's "
+                "examples, all gradients must be reduced once (CrossShardOptimizer), and values "
+                "computed from a whole batch must be summed with cross_replica_sum. If the model "
+                "is meant to depend on the split, pass tolerance=None."
+                + "".join(f"\n{line}" for line in suspects)
             )
 
-    def _check_replicas_agree(self, what: str, name: str, cores: int) -> None:
+    def _check_replicas_agree(self, activity: str, name: str, cores: int) -> None:
         first, *others = self.run.copies(name)
         for core, other in enumerate(others, 1):
             if not np.allclose(first, other, rtol=1e-6, atol=1e-6, equal_nan=True):
                 line = line_of_node(self.run.graph, name)
                 raise ModelCheckError(
-                    f"{what}: after one step core {core} has other values in {name!r} than core 0, "
-                    f"up to {np.abs(first - other).max():.2g} apart: its gradient is not summed "
-                    f"over the {cores} cores, or it is assigned a value computed on one core.\n"
-                    f"  at {line}\n  Wrap the optimizer in CrossShardOptimizer, or sum the "
+                    f"{activity}: after one step core {core} has other values in {name!r} than "
+                    f"core 0, up to {np.abs(first - other).max():.2g} apart: its gradient is not "
+                    f"summed over the {cores} cores, or it is assigned a value computed on one "
+                    f"core.\n  at {line}\n  Wrap the optimizer in CrossShardOptimizer, or sum the "
                     "assigned value with cross_replica_sum."
                 )
 
@@ -128,12 +131,16 @@ class TrainedStep:
 
 
 def compare_results(
-    what: str, results: Mapping[int, Mapping[str, Any]], cores: int, tolerance: float, place: str
+    activity: str,
+    results: Mapping[int, Mapping[str, Any]],
+    cores: int,
+    tolerance: float,
+    place: str,
 ) -> None:
     """Compares metrics or predictions with those of the first number of cores.
 
     Args:
-      what: description of the run, for messages.
+      activity: description of the run, for messages.
       results: values by key, by number of cores.
       cores: the number of cores to compare.
       tolerance: absolute and relative.
@@ -144,19 +151,21 @@ def compare_results(
     """
     first, expected = next(iter(results.items()))
     for key, value in results[cores].items():
-        wanted = expected[key]
-        if np.shape(value) != np.shape(wanted) or not np.all(_close(value, wanted, tolerance)):
+        expected_value = expected[key]
+        if np.shape(value) != np.shape(expected_value) or not np.all(
+            _close(value, expected_value, tolerance)
+        ):
             raise ModelCheckError(
-                f"{what}: {key!r} differs from its value on {first} core(s), with the same weights "
-                f"and examples: {_short(value)} instead of {_short(wanted)}.\n  at {place}\n"
-                "  Metrics get the global batch in eval_metrics=(metric_fn, tensors). Predictions "
-                "have the batch as their first dimension: return one row per example, and let no "
-                "row depend on the other examples of its core."
+                f"{activity}: {key!r} differs from its value on {first} core(s), with the same "
+                f"weights and examples: {_short(value)} instead of {_short(expected_value)}.\n  at "
+                f"{place}\n  Metrics get the global batch in eval_metrics=(metric_fn, tensors). "
+                "Predictions have the batch as their first dimension: return one row per example, "
+                "and let no row depend on the other examples of its core."
             )
 
 
 def check_tpu_graph(
-    what: str,
+    activity: str,
     run: ModelRun,
     graph: TPUGraph,
     variables: int,
@@ -166,7 +175,7 @@ def check_tpu_graph(
     """Checks that a graph is one computation that a TPU can run, with copies of all variables.
 
     Args:
-      what: description of the traced graph, for messages.
+      activity: description of the traced graph, for messages.
       run: the traced model.
       graph: the traced graph.
       variables: number of variables that the step uses.
@@ -178,23 +187,23 @@ def check_tpu_graph(
     """
     if graph.computations != 1 or graph.variables != variables:
         raise ModelCheckError(
-            f"{what}: {graph.computations} replicated computation(s) with {graph.variables} "
+            f"{activity}: {graph.computations} replicated computation(s) with {graph.variables} "
             f"variables, instead of one with {variables}. This is an error of estimator_bridge, "
             "not of the model."
         )
     for op, names in graph.names_on_tpu.items():
         if op not in allowed and not xla_compiles(op):
             raise ModelCheckError(
-                f"{what}: the operation {names[0]} ({op}), which only a host can run, is in the "
-                f"TPU's part.\n  at {line_of_node(run.graph, names[0]) or place}"
+                f"{activity}: the operation {names[0]} ({op}), which only a host can run, is in "
+                f"the TPU's part.\n  at {line_of_node(run.graph, names[0]) or place}"
             )
 
 
-def _close(value: Any, wanted: Any, tolerance: float) -> Any:
-    value, wanted = np.asarray(value), np.asarray(wanted)
+def _close(value: Any, expected: Any, tolerance: float) -> Any:
+    value, expected = np.asarray(value), np.asarray(expected)
     if value.dtype.kind not in "fc":
-        return value == wanted
-    return np.isclose(value, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
+        return value == expected
+    return np.isclose(value, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
 def _short(value: Any) -> str:

@@ -104,14 +104,14 @@ def _make_variables_here(strategy: tf.distribute.Strategy) -> None:
     A trace uses only the handles, and a missing host could not create any.
     """
 
-    def made_here(next_creator: Callable[..., Any]) -> Callable[..., Any]:
-        def here(**each: Any) -> Any:
+    def create_in_this_process(next_creator: Callable[..., Any]) -> Callable[..., Any]:
+        def create(**each: Any) -> Any:
             with tf.device(None):
                 return next_creator(**each)
 
-        return here
+        return create
 
-    wrap_variable_creation(strategy, made_here)
+    wrap_variable_creation(strategy, create_in_this_process)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -77,8 +77,8 @@ _SHOWN = 8  # of metrics, and of predictions
 
 def _some(values: Mapping[str, Any], show: Callable[[Any], str]) -> list[str]:
     lines = [f"    {name}: {show(value)}" for name, value in list(values.items())[:_SHOWN]]
-    left = len(values) - _SHOWN
-    return [*lines, f"    and {left} more"] if left > 0 else lines
+    remainder = len(values) - _SHOWN
+    return [*lines, f"    and {remainder} more"] if remainder > 0 else lines
 
 
 def _short(value: Any) -> str:
@@ -95,14 +95,14 @@ def _listed(counts: Sequence[int]) -> str:
 
 @contextlib.contextmanager
 def explained(
-    what: str, function: Callable[..., Any], more: Callable[[], str] = str
+    activity: str, function: Callable[..., Any], details: Callable[[], str] = str
 ) -> Iterator[None]:
     """Turns errors raised within into a ModelCheckError that names the user's line.
 
     Args:
-      what: description of the current step.
+      activity: description of the current step.
       function: the user's function, named if the traceback has no line of the program.
-      more: returns text to append.
+      details: returns text to append.
     """
     try:
         yield
@@ -111,7 +111,7 @@ def explained(
     except Exception as error:  # whatever a user's function or TensorFlow raises
         line = line_of_error(error) or place_of(function)
         raise ModelCheckError(
-            f"{what}: {type(error).__name__}: {error}\n  at {line}{more()}"
+            f"{activity}: {type(error).__name__}: {error}\n  at {line}{details()}"
         ) from error
 
 

@@ -136,15 +136,15 @@ class ModelRun:
     def suspects(self, names: Collection[str]) -> list[str]:
         """Returns lines of the program that make a step depend on how a batch is split."""
         nodes = Snapshot.of(self.graph).nodes
-        found = []
+        suspects = []
         for name in names:
             node = nodes[name]
             if node.op.startswith("FusedBatchNorm") and node.attr["is_training"].b:
-                found.append((name, "batch norm over each replica's own examples"))
+                suspects.append((name, "batch norm over each replica's own examples"))
             elif is_seeded(node) and node.op not in DRAWS:
-                found.append((name, f"random numbers ({node.op}) that differ between splits"))
+                suspects.append((name, f"random numbers ({node.op}) that differ between splits"))
         return list(
-            dict.fromkeys(f"  {why}: {line_of_node(self.graph, name)}" for name, why in found)
+            dict.fromkeys(f"  {why}: {line_of_node(self.graph, name)}" for name, why in suspects)
         )
 
     def close(self) -> None:

@@ -61,15 +61,15 @@ def check_same_numbers(
     with tempfile.TemporaryDirectory(prefix="same_numbers") as folder:
         run = _Run(train_input, eval_input, dict(params or {}), steps, predict)
         first = os.path.join(folder, "model_fn")
-        wanted = run.of(model_fn, first, for_tpu)
+        expected = run.of(model_fn, first, for_tpu)
         for name, adapter, on_tpu in (
             ("Model.model_fn", model.model_fn, False),
             ("Model.tpu_model_fn", model.tpu_model_fn, True),
         ):
             copy = os.path.join(folder, name)
             _copy_first_checkpoint(first, copy)
-            _compare(name, run.of(adapter, copy, on_tpu), wanted, tolerance)
-        return wanted["loss of a step"]
+            _compare(name, run.of(adapter, copy, on_tpu), expected, tolerance)
+        return expected["loss of a step"]
 
 
 class _Losses(SessionRunHook):
@@ -143,41 +143,41 @@ def _copy_first_checkpoint(source: str, target: str) -> None:
         state.write('model_checkpoint_path: "model.ckpt-0"\n')
 
 
-def _compare(name: str, got: Any, wanted: Any, tolerance: float) -> None:
-    for what, value in wanted.items():
-        _compare_values(f"{name}: {what}", got[what], value, tolerance)
+def _compare(name: str, actual: Any, expected: Any, tolerance: float) -> None:
+    for label, value in expected.items():
+        _compare_values(f"{name}: {label}", actual[label], value, tolerance)
 
 
-def _compare_values(what: str, got: Any, wanted: Any, tolerance: float) -> None:
-    if isinstance(wanted, dict):
-        if not isinstance(got, dict) or set(got) != set(wanted):
-            has = sorted(got) if isinstance(got, dict) else type(got).__name__
-            raise ModelCheckError(f"{what}: {has}; the model_fn gives {sorted(wanted)}")
-        for key, value in wanted.items():
-            _compare_values(f"{what} {key!r}", got[key], value, tolerance)
-    elif isinstance(wanted, (list, tuple)):
-        if len(got) != len(wanted):
-            raise ModelCheckError(f"{what}: {len(got)}; the model_fn gives {len(wanted)}")
-        for place, value in enumerate(wanted):
-            _compare_values(f"{what} {place}", got[place], value, tolerance)
+def _compare_values(label: str, actual: Any, expected: Any, tolerance: float) -> None:
+    if isinstance(expected, dict):
+        if not isinstance(actual, dict) or set(actual) != set(expected):
+            has = sorted(actual) if isinstance(actual, dict) else type(actual).__name__
+            raise ModelCheckError(f"{label}: {has}; the model_fn gives {sorted(expected)}")
+        for key, value in expected.items():
+            _compare_values(f"{label} {key!r}", actual[key], value, tolerance)
+    elif isinstance(expected, (list, tuple)):
+        if len(actual) != len(expected):
+            raise ModelCheckError(f"{label}: {len(actual)}; the model_fn gives {len(expected)}")
+        for place, value in enumerate(expected):
+            _compare_values(f"{label} {place}", actual[place], value, tolerance)
     else:
-        _compare_arrays(what, np.asarray(got), np.asarray(wanted), tolerance)
+        _compare_arrays(label, np.asarray(actual), np.asarray(expected), tolerance)
 
 
-def _compare_arrays(what: str, got: np.ndarray, wanted: np.ndarray, tolerance: float) -> None:
-    if got.shape != wanted.shape or got.dtype != wanted.dtype:
+def _compare_arrays(label: str, actual: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
         raise ModelCheckError(
-            f"{what}: {got.dtype} {list(got.shape)}; the model_fn gives {wanted.dtype} "
-            f"{list(wanted.shape)}"
+            f"{label}: {actual.dtype} {list(actual.shape)}; the model_fn gives {expected.dtype} "
+            f"{list(expected.shape)}"
         )
-    if np.issubdtype(wanted.dtype, np.floating):
-        bound = tolerance * np.maximum(1.0, np.maximum(np.abs(got), np.abs(wanted)))
-        same = np.abs(got - wanted) <= bound
+    if np.issubdtype(expected.dtype, np.floating):
+        bound = tolerance * np.maximum(1.0, np.maximum(np.abs(actual), np.abs(expected)))
+        same = np.abs(actual - expected) <= bound
     else:
-        same = got == wanted
+        same = actual == expected
     if not np.all(same):
         place = tuple(int(i) for i in np.argwhere(~np.atleast_1d(same))[0])
         raise ModelCheckError(
-            f"{what} differs first at {list(place)}: {np.atleast_1d(got)[place]}; the model_fn "
-            f"gives {np.atleast_1d(wanted)[place]}"
+            f"{label} differs first at {list(place)}: {np.atleast_1d(actual)[place]}; the model_fn "
+            f"gives {np.atleast_1d(expected)[place]}"
         )

@@ -87,8 +87,8 @@ def compile_for_tpu(
         if not (find_batch_size and one.why == NotCompiledReason.MEMORY.value)
     ]
     if refused:
-        told = "\n".join(f"{one.name} for {one.target}: {one.message}" for one in refused)
-        raise ModelCheckError(f"{told}\n  in {place_of(model_fn)}")
+        message = "\n".join(f"{one.name} for {one.target}: {one.message}" for one in refused)
+        raise ModelCheckError(f"{message}\n  in {place_of(model_fn)}")
     return job.report
 
 

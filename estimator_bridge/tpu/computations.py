@@ -13,7 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.compile_for import refuse_uncovered
-from estimator_bridge.graph.trace import shards_are
+from estimator_bridge.graph.trace import shard_count_scope
 from estimator_bridge.model.cross_shard import number_of_shards
 from estimator_bridge.model.replaced_functions import original_tpu_function
 from estimator_bridge.runtime import tpu_present
@@ -121,7 +121,7 @@ def replicate(
         core = number
         if device_assignment is not None:
             core = device_assignment.tpu_ordinal(replica=number)
-        with scope, shards_are(len(per_core)), core_is(core), joined.replica():
+        with scope, shard_count_scope(len(per_core)), core_is(core), joined.replica():
             tensors = [tf.convert_to_tensor(argument) for argument in arguments]
             if infeed_queue is not None:
                 tensors += infeed_queue.generate_dequeue_op()

@@ -45,9 +45,9 @@ class GlobalStepView:
         """
         if step is not None and self._read is not None:
             name, kind = self._read
-            self._session.known = {name: kind(step)}
+            self._session.host_values = {name: kind(step)}
         try:
             yield
         finally:  # a run of the session has emptied it
-            self._may_be_set = step is not None and not self._session.known
-            self._session.known = {}
+            self._may_be_set = step is not None and not self._session.host_values
+            self._session.host_values = {}

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.graph.fetches import Fetches
-from estimator_bridge.graph.profiling import asks_for_trace, traced
+from estimator_bridge.graph.profiling import asks_for_trace, profile_run
 from estimator_bridge.tensorflow_private import profile_path
 from estimator_bridge.training.own_hooks import ReachedHook
 
@@ -67,7 +67,7 @@ class HookRequests:
     def trace(self) -> contextlib.AbstractContextManager[Any]:
         """A context that traces the call if a hook's options request it."""
         if asks_for_trace(self._options):
-            return traced(self._metadata, self._trace_folder)
+            return profile_run(self._metadata, self._trace_folder)
         return contextlib.nullcontext()
 
     def finish(self, fetched: dict[str, Any], reached: Callable[[], Any]) -> None:

@@ -75,10 +75,10 @@ def find_checkpoint(path: str) -> str:
     if not tf.io.gfile.isdir(path):
         check_intact(path)
         return path
-    saved = os.path.join(path, "variables", "variables")
+    prefix = os.path.join(path, "variables", "variables")
     if tf.io.gfile.exists(os.path.join(path, "saved_model.pb")):
-        check_intact(saved)
-        return saved
+        check_intact(prefix)
+        return prefix
     latest = latest_checkpoint(path)
     if latest is None:
         raise CheckpointError(
@@ -100,9 +100,15 @@ def list_weights(path: str) -> tuple[Variable, ...]:
     reader = check_intact(find_checkpoint(path))
     shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
     keys = {_plain(key): key for key in sorted(shapes)}
-    found = {name: tuple(shapes[key]) for name, key in keys.items()}
+    shapes_by_name = {name: tuple(shapes[key]) for name, key in keys.items()}
     return tuple(
-        Variable(name, key, found[name], dtypes[key], _kind(name, key, dtypes[key], found))
+        Variable(
+            name,
+            key,
+            shapes_by_name[name],
+            dtypes[key],
+            _kind(name, key, dtypes[key], shapes_by_name),
+        )
         for name, key in keys.items()
     )
 

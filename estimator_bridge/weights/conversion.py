@@ -93,12 +93,12 @@ def convert(
     checkpoint = find_checkpoint(model_dir)
     path = _checked_output(output or os.path.basename(checkpoint) + form.ending, to, form)
     variables = list_weights(checkpoint)
-    chosen = [v for v in variables if v.kind in _CONVERTED or (everything and _is_number(v))]
-    if not chosen:
+    selection = [v for v in variables if v.kind in _CONVERTED or (everything and _is_number(v))]
+    if not selection:
         raise DataError(
             f"{checkpoint} has no weights, only {', '.join(v.name for v in variables) or 'nothing'}"
         )
-    values = {v.name: np.asarray(load_variable(checkpoint, v.key)) for v in chosen}
+    values = {v.name: np.asarray(load_variable(checkpoint, v.key)) for v in selection}
     values = renamed(values, table, [v.name for v in variables])
     form.check_names(list(values))
     widened = () if form.has_bfloat16 else tuple(n for n, v in values.items() if _is_bfloat16(v))
@@ -109,8 +109,8 @@ def convert(
     ):
         form.write(temporary, values)
         _check_same(form.read(temporary), values, path)
-    written = {line.old for line in table if line.new is None}
-    left_out = tuple(v for v in variables if v not in chosen or v.name in written)
+    omitted_names = {line.old for line in table if line.new is None}
+    left_out = tuple(v for v in variables if v not in selection or v.name in omitted_names)
     return Converted(path, checkpoint, values, left_out, widened)
 
 
@@ -137,12 +137,12 @@ def _is_bfloat16(value: np.ndarray) -> bool:
 
 
 def _check_same(
-    found: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray], path: str
+    actual: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray], path: str
 ) -> None:
     """Checks that a file holds exactly the arrays that were to be written."""
-    differing = [name for name in wanted if not _is_same(found.get(name), wanted[name])]
-    if differing or set(found) != set(wanted):
-        names = differing or sorted(set(found) ^ set(wanted))
+    differing = [name for name in expected if not _is_same(actual.get(name), expected[name])]
+    if differing or set(actual) != set(expected):
+        names = differing or sorted(set(actual) ^ set(expected))
         raise DataError(
             f"{path}: not written: read back, {len(names)} variables differ from the checkpoint, "
             f"the first {names[0]!r}. Write to another disk."

@@ -83,16 +83,16 @@ def _layers(names: list[str]) -> dict[str, list[str]]:
                 "dense/kernel. Rename it with --table, or leave it out there with '-'."
             )
         layers.setdefault(layer, []).append(name)
-    for layer, found in layers.items():
-        unknown = [name for name in found if name.rpartition("/")[2] not in _ORDER]
-        if unknown and len(found) >= _PARTS:
+    for layer, variables in layers.items():
+        unknown = [name for name in variables if name.rpartition("/")[2] not in _ORDER]
+        if unknown and len(variables) >= _PARTS:
             raise DataError(
-                f"--to keras: the layer {layer!r} has {', '.join(sorted(found))}, and the order of "
-                f"its weights is not known because of {', '.join(sorted(unknown))}. Keras assigns "
-                f"by order: rename them with --table to names of Keras' own layers "
+                f"--to keras: the layer {layer!r} has {', '.join(sorted(variables))}, and the "
+                f"order of its weights is not known because of {', '.join(sorted(unknown))}. Keras "
+                "assigns by order: rename them with --table to names of Keras' own layers "
                 f"({', '.join(_ORDER)}), or convert --to npz and assign by name."
             )
-        found.sort(key=_rank)
+        variables.sort(key=_rank)
     return layers
 
 

@@ -57,31 +57,33 @@ def read_table(path: str) -> tuple[Renaming, ...]:
             lines = file.read().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{os.fspath(path)}: the table of names cannot be read: {error}") from error
-    found = []
+    renamings = []
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].split()
         if words:
-            found.append(_parsed(path, number, words))
+            renamings.append(_parsed(path, number, words))
     for attribute in ("old", "new"):
-        _check_single(path, found, attribute)
-    return tuple(found)
+        _check_single(path, renamings, attribute)
+    return tuple(renamings)
 
 
 def renamed(
-    values: Mapping[str, np.ndarray], table: Sequence[Renaming], known: Iterable[str] = ()
+    values: Mapping[str, np.ndarray], table: Sequence[Renaming], other_names: Iterable[str] = ()
 ) -> dict[str, np.ndarray]:
     """Returns arrays under the names of a table.
 
     Args:
       values: the arrays by their names in the checkpoint.
       table: the changes; other variables keep their names.
-      known: other names of the checkpoint, such as slots; lines about them have no effect.
+      other_names: other names of the checkpoint, such as slots; lines about them have no effect.
 
     Raises:
       DataError: the table names a variable that the checkpoint lacks, its order of dimensions does
         not fit a variable, or it gives two variables one name.
     """
-    missing = [line for line in table if line.old not in values and line.old not in set(known)]
+    missing = [
+        line for line in table if line.old not in values and line.old not in set(other_names)
+    ]
     if missing:
         near = difflib.get_close_matches(missing[0].old, values, n=3)
         raise DataError(
@@ -133,13 +135,13 @@ def _parsed(path: str, number: int, words: list[str]) -> Renaming:
 
 
 def _check_single(path: str, table: Sequence[Renaming], attribute: str) -> None:
-    seen: dict[str, int] = {}
+    line_by_name: dict[str, int] = {}
     for line in table:
         name = getattr(line, attribute)
-        if name in seen:
+        if name in line_by_name:
             raise DataError(
                 f"{os.fspath(path)}, line {line.line}: the {attribute} name {name!r} is also in "
-                f"line {seen[name]}. Name each variable once."
+                f"line {line_by_name[name]}. Name each variable once."
             )
         if name is not None:
-            seen[name] = line.line
+            line_by_name[name] = line.line

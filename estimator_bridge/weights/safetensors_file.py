@@ -46,10 +46,10 @@ def read(path: str) -> dict[str, np.ndarray]:
       ImportError: the package safetensors is not installed.
     """
     with open(path, "rb") as file:
-        found = _package().deserialize(file.read())
+        entries = _package().deserialize(file.read())
     return {
         name: np.frombuffer(one["data"], _TYPES[one["dtype"]]).reshape(one["shape"])
-        for name, one in found
+        for name, one in entries
     }
 
 

@@ -62,8 +62,8 @@ def read_config(path: str) -> BertConfig:
     try:
         with open_text(path) as file:
             content: dict[str, Any] = json.load(file)
-        known = {field.name for field in dataclasses.fields(BertConfig)}
-        config = BertConfig(**{name: content[name] for name in content if name in known})
+        field_names = {field.name for field in dataclasses.fields(BertConfig)}
+        config = BertConfig(**{name: content[name] for name in content if name in field_names})
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{path}: not the configuration of a BERT model: {error}.") from error
     for name, allowed in _FIXED.items():

@@ -32,8 +32,8 @@ def encode(features: dict[str, tf.Tensor], config: BertConfig, training: bool) -
         The last layer [batch, length, hidden], the first position of it after the pooler
         [batch, hidden], and the embeddings of the pieces [vocabulary, hidden].
     """
-    kept = tf.cast(features["input_mask"], tf.float32)
-    bias = (1.0 - kept[:, tf.newaxis, tf.newaxis, :]) * _HIDDEN
+    mask = tf.cast(features["input_mask"], tf.float32)
+    bias = (1.0 - mask[:, tf.newaxis, tf.newaxis, :]) * _HIDDEN
     with v1.variable_scope("bert"):
         net, table = _embedded(features, config, training)
         with v1.variable_scope("encoder"):
@@ -73,9 +73,9 @@ def _layer(net: tf.Tensor, bias: tf.Tensor, config: BertConfig, training: bool) 
 
     with v1.variable_scope("attention"):
         with v1.variable_scope("self"):
-            found = _attention(net, bias, config, training)
+            attention = _attention(net, bias, config, training)
         with v1.variable_scope("output"):
-            net = added(found, net)
+            net = added(attention, net)
     with v1.variable_scope("intermediate"):
         inner = activation(dense(net, config.intermediate_size, config))
     with v1.variable_scope("output"):

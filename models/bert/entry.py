@@ -1,4 +1,4 @@
-"""What `train.py --model=bert` has to know before it imports TensorFlow."""
+"""The entry of `train.py --model=bert`, which is read before TensorFlow is imported."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ Arrays = dict[str, np.ndarray]
 
 @dataclasses.dataclass(frozen=True)
 class Masking:
-    """How pieces are hidden for pretraining.
+    """Settings for hiding pieces in pretraining.
 
     Attributes:
         share: the share of pieces that are predicted.
@@ -41,11 +41,11 @@ def sequence(tokenizer: Tokenizer, parts: Sequence[Sequence[int]], length: int) 
     Returns:
         `input_ids`, `input_mask` and `segment_ids`, int32 [length].
     """
-    kept = [list(part) for part in parts]
-    while sum(map(len, kept)) > length - len(kept) - 1:
-        max(kept, key=len).pop()
+    pieces = [list(part) for part in parts]
+    while sum(map(len, pieces)) > length - len(pieces) - 1:
+        max(pieces, key=len).pop()
     ids, segments = [tokenizer.number(START)], [0]
-    for segment, part in enumerate(kept):
+    for segment, part in enumerate(pieces):
         ids += [*part, tokenizer.number(SEPARATOR)]
         segments += [segment] * (len(part) + 1)
     padding = length - len(ids)
@@ -83,7 +83,7 @@ def pretraining_arrays(
     random = np.random.RandomState(seed)
     numbered = [[tokenizer.numbers(sentence) for sentence in text] for text in texts]
     every = [sentence for text in numbered for sentence in text]
-    most = max(1, round(length * masking.share))
+    max_hidden = max(1, round(length * masking.share))
     rows: list[Arrays] = []
     for text in numbered:
         for first, following in zip(text, text[1:]):
@@ -92,7 +92,9 @@ def pretraining_arrays(
                 second = every[random.randint(len(every))] if is_other else following
                 row = sequence(tokenizer, [first, second], length)
                 row["next_sentence_labels"] = np.array(is_other, np.int32)
-                rows.append({**row, **_hidden(row["input_ids"], tokenizer, most, random, masking)})
+                rows.append(
+                    {**row, **_hidden(row["input_ids"], tokenizer, max_hidden, random, masking)}
+                )
     columns = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
     names = ("masked_lm_ids", "masked_lm_weights", "next_sentence_labels")
     labels = {name: columns.pop(name) for name in names}
@@ -100,15 +102,19 @@ def pretraining_arrays(
 
 
 def _hidden(
-    ids: np.ndarray, tokenizer: Tokenizer, most: int, random: np.random.RandomState, how: Masking
+    ids: np.ndarray,
+    tokenizer: Tokenizer,
+    max_hidden: int,
+    random: np.random.RandomState,
+    how: Masking,
 ) -> Arrays:
     """Hides pieces of a sequence, in place, and returns where they were."""
     special = [tokenizer.number(piece) for piece in (START, SEPARATOR, PAD)]
     open_places = np.flatnonzero(~np.isin(ids, special))
-    count = min(most, max(1, round(len(open_places) * how.share)), len(open_places))
+    count = min(max_hidden, max(1, round(len(open_places) * how.share)), len(open_places))
     places = np.sort(random.choice(open_places, count, replace=False))
-    positions, answers = np.zeros(most, np.int32), np.zeros(most, np.int32)
-    weights = np.zeros(most, np.float32)
+    positions, answers = np.zeros(max_hidden, np.int32), np.zeros(max_hidden, np.int32)
+    weights = np.zeros(max_hidden, np.float32)
     positions[:count], answers[:count], weights[:count] = places, ids[places], 1.0
     for place in places:
         draw = random.rand()

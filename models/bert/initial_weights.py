@@ -26,20 +26,21 @@ def warm_start(checkpoint: str, config: BertConfig, pretraining: bool) -> Any:
         UserError: the encoder's variables are missing in it, or have other shapes.
         CheckpointError: it is damaged.
     """
-    there = {variable.name: variable.shape for variable in eb.weights.list_weights(checkpoint)}
-    wanted = variable_shapes(config)
-    missing = [name for name in wanted if name not in there]
-    other = [name for name in wanted if name in there and there[name] != wanted[name]]
+    shapes = {variable.name: variable.shape for variable in eb.weights.list_weights(checkpoint)}
+    expected = variable_shapes(config)
+    missing = [name for name in expected if name not in shapes]
+    other = [name for name in expected if name in shapes and shapes[name] != expected[name]]
     if missing or other:
-        told = [f"{name} is missing" for name in missing]
-        told += [
-            f"{name} has the shape {list(there[name])}, want {list(wanted[name])}" for name in other
+        reasons = [f"{name} is missing" for name in missing]
+        reasons += [
+            f"{name} has the shape {list(shapes[name])}, want {list(expected[name])}"
+            for name in other
         ]
         raise UserError(
-            f"--init_checkpoint={checkpoint}: it is of another model: {'; '.join(told[:_FEW])}"
-            + (f"; and {len(told) - _FEW} more" if len(told) > _FEW else "")
+            f"--init_checkpoint={checkpoint}: it is of another model: {'; '.join(reasons[:_FEW])}"
+            + (f"; and {len(reasons) - _FEW} more" if len(reasons) > _FEW else "")
             + ". Name the --bert_config_file and --vocab_file that belong to it."
         )
-    has_heads = pretraining and any(name.startswith(_HEADS) for name in there)
+    has_heads = pretraining and any(name.startswith(_HEADS) for name in shapes)
     names = "^(bert|cls)/.*(?<!adam_m)(?<!adam_v)$" if has_heads else "^bert/.*"
     return eb.WarmStartSettings(checkpoint, vars_to_warm_start=names)

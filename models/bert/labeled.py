@@ -39,7 +39,7 @@ class Labeled:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether examples have two texts."""
+        """True if examples have two texts."""
         return any(len(texts) > 1 for split in self.splits.values() for _, texts in split)
 
 
@@ -49,15 +49,15 @@ def check_files(data_dir: str) -> bool:
     Raises:
         UserError: it has one of the two files only.
     """
-    found = [name for name in FILES.values() if exists(os.path.join(data_dir, name))]
-    if len(found) == 1:
-        missing = next(name for name in FILES.values() if name not in found)
+    present = [name for name in FILES.values() if exists(os.path.join(data_dir, name))]
+    if len(present) == 1:
+        missing = next(name for name in FILES.values() if name not in present)
         raise UserError(
-            f"{data_dir}: has {found[0]} and no {missing}. Labeled texts are in "
+            f"{data_dir}: has {present[0]} and no {missing}. Labeled texts are in "
             f"{' and '.join(FILES.values())}: in each line the label, a tab, the text, and for "
             "pairs another tab and text."
         )
-    return bool(found)
+    return bool(present)
 
 
 def read_labeled(data_dir: str) -> Labeled:
@@ -82,8 +82,8 @@ def read_labeled(data_dir: str) -> Labeled:
             )
     numbers = {label: number for number, label in enumerate(classes)}
     splits = {
-        split: [(numbers[label], texts) for label, texts, _ in found]
-        for split, found in rows.items()
+        split: [(numbers[label], texts) for label, texts, _ in split_rows]
+        for split, split_rows in rows.items()
     }
     return Labeled(tuple(classes), splits)
 
@@ -94,7 +94,7 @@ def _rows(path: str) -> list[tuple[str, list[str], str]]:
             lines = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read: {error}.") from error
-    found = []
+    rows = []
     for number, cells in enumerate(lines, 1):
         if not cells:
             continue
@@ -103,10 +103,10 @@ def _rows(path: str) -> list[tuple[str, list[str], str]]:
                 f"{path}, line {number}: {len(cells)} columns, want a label and one or two texts, "
                 "separated by tabs, none of them empty."
             )
-        found.append((cells[0], cells[1:], f"{path}, line {number}"))
-    if not found:
+        rows.append((cells[0], cells[1:], f"{path}, line {number}"))
+    if not rows:
         raise UserError(f"{path}: empty. Want a label and a text in each line.")
-    return found
+    return rows
 
 
 def by_subject(topics: Mapping[str, str]) -> Labeled:
@@ -121,8 +121,8 @@ def by_subject(topics: Mapping[str, str]) -> Labeled:
                 subjects.setdefault(sentence, set()).add(subject)
     classes = tuple(_SUBJECTS)
     splits: dict[str, list[tuple[int, list[str]]]] = {"train": [], "test": []}
-    for sentence, found in subjects.items():
-        if len(found) == 1:
+    for sentence, labels in subjects.items():
+        if len(labels) == 1:
             split = "test" if is_test(sentence) else "train"
-            splits[split].append((classes.index(next(iter(found))), [sentence]))
+            splits[split].append((classes.index(next(iter(labels))), [sentence]))
     return Labeled(classes, splits)

@@ -39,13 +39,13 @@ class AdamWeightDecay(tf.compat.v1.train.Optimizer):
         name: str | None = None,
     ) -> tf.Operation:
         """Applies gradients, and counts the global step."""
-        given = [(grad, variable) for grad, variable in grads_and_vars if grad is not None]
+        pairs = [(grad, variable) for grad, variable in grads_and_vars if grad is not None]
         clipped, _ = tf.clip_by_global_norm(
-            [tf.convert_to_tensor(grad) for grad, _ in given], _LARGEST_NORM
+            [tf.convert_to_tensor(grad) for grad, _ in pairs], _LARGEST_NORM
         )
         updates = [
             update
-            for grad, (_, variable) in zip(clipped, given)
+            for grad, (_, variable) in zip(clipped, pairs)
             for update in self._updates(grad, variable)
         ]
         if global_step is not None:

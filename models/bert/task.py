@@ -52,8 +52,8 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         splits = _pretraining_splits(parts, tokenizer, length)
     else:
         splits = {
-            split: Split(*labeled_arrays(found, tokenizer, length))
-            for split, found in labeled.splits.items()
+            split: Split(*labeled_arrays(part, tokenizer, length))
+            for split, part in labeled.splits.items()
         }
     params: dict[str, Any] = {"config": config}
     if labeled is not None:
@@ -62,7 +62,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         name=f"bert-{flag_values.bert_task}",
         folder=flag_values.data_dir,
         unit="pairs of sentences" if is_pretraining else "texts",
-        sizes={split: found.size for split, found in splits.items()},
+        sizes={split: part.size for split, part in splits.items()},
         input_fn=functools.partial(input_fn_of, splits),
     )
     show = (
@@ -82,7 +82,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
             )
         ),
         show=show,
-        shown=_SHOWN,
+        shown_examples=_SHOWN,
         params=params,
         warm_start=start,
     )
@@ -96,7 +96,7 @@ def _texts(data_dir: str, labeled: Labeled | None) -> list[list[str]]:
     """Returns the sentences of each text; of labeled files, those of the training set."""
     if labeled is not None and check_files(data_dir):
         return [list(texts) for _, texts in labeled.splits["train"]]
-    return [found for text in read_texts(data_dir).values() if (found := sentences(text))]
+    return [parts for text in read_texts(data_dir).values() if (parts := sentences(text))]
 
 
 def _tokenizer(flag_values: absl_flags.FlagValues, texts: Sequence[Sequence[str]]) -> Tokenizer:
@@ -122,9 +122,9 @@ def _parts(texts: Sequence[Sequence[str]], data_dir: str) -> dict[str, list[list
     size = max(map(len, texts), default=1) if len(texts) >= _TEST_ONE_IN else _SENTENCES
     parts = [list(text[at : at + size]) for text in texts for at in range(0, len(text), size)]
     test = [part for part in parts[::_TEST_ONE_IN] if len(part) > 1]
-    known = {sentence for part in test for sentence in part}
+    test_sentences = {sentence for part in test for sentence in part}
     train = [
-        [sentence for sentence in part if sentence not in known]
+        [sentence for sentence in part if sentence not in test_sentences]
         for at, part in enumerate(parts)
         if at % _TEST_ONE_IN
     ]
@@ -141,8 +141,8 @@ def _pretraining_splits(
     parts: Mapping[str, Sequence[Sequence[str]]], tokenizer: Tokenizer, length: int
 ) -> dict[str, Split]:
     return {
-        split: Split(*pretraining_arrays(found, tokenizer, length, seed))
-        for seed, (split, found) in enumerate(parts.items())
+        split: Split(*pretraining_arrays(texts, tokenizer, length, seed))
+        for seed, (split, texts) in enumerate(parts.items())
     }
 
 
@@ -173,16 +173,16 @@ def _show_pieces(tokenizer: Tokenizer, rows: Sequence[Mapping[str, Any]], model_
     del model_dir
     row = rows[0]
     pieces = [tokenizer.piece(number) for number in row["input_ids"] if number]
-    found = [tokenizer.piece(number) for number in row["pieces"]]
+    predicted = [tokenizer.piece(number) for number in row["pieces"]]
     hidden = len({int(place) for place in row["positions"]} - {0})
-    return f"{' '.join(pieces)}\nsaid of the hidden pieces: {', '.join(found[:hidden])}"
+    return f"{' '.join(pieces)}\nsaid of the hidden pieces: {', '.join(predicted[:hidden])}"
 
 
 def _show_classes(labeled: Labeled, rows: Sequence[Mapping[str, Any]], model_dir: str) -> str:
     del model_dir
     lines = []
     for row, (label, texts) in zip(rows, labeled.splits["test"]):
-        said = labeled.classes[int(row["class"])]
-        mark = "right" if said == labeled.classes[label] else f"is {labeled.classes[label]}"
-        lines.append(f"{said} ({mark}): {' | '.join(texts)[:70]}")
+        predicted = labeled.classes[int(row["class"])]
+        mark = "right" if predicted == labeled.classes[label] else f"is {labeled.classes[label]}"
+        lines.append(f"{predicted} ({mark}): {' | '.join(texts)[:70]}")
     return "\n".join(lines)

@@ -72,15 +72,15 @@ class TextReader:
         parts = self._cut(parts, self._length - 2 - is_pair)
         start, separator = (self._column(text, piece) for piece in (START, SEPARATOR))
         first = tf.concat([start, parts[0], separator], axis=1)
-        whole = first
+        pieces = first
         if second is not None:
             end = tf.RaggedTensor.from_tensor(separator, lengths=is_pair)
-            whole = tf.concat([first, parts[1], end], axis=1)
-        size, first_size = whole.row_lengths(), first.row_lengths()
+            pieces = tf.concat([first, parts[1], end], axis=1)
+        size, first_size = pieces.row_lengths(), first.row_lengths()
         mask = tf.sequence_mask(size, self._length, tf.int32)
         shape = [None, self._length]
         return {
-            "input_ids": tf.cast(whole.to_tensor(self._numbers[PAD], shape=shape), tf.int32),
+            "input_ids": tf.cast(pieces.to_tensor(self._numbers[PAD], shape=shape), tf.int32),
             "input_mask": mask,
             "segment_ids": mask - tf.sequence_mask(first_size, self._length, tf.int32),
         }
@@ -94,11 +94,11 @@ class TextReader:
         sizes = [tf.cast(part.row_lengths(), tf.int32) for part in parts]
         other = sizes[1] if len(parts) > 1 else tf.zeros_like(sizes[0])
         first = tf.minimum(sizes[0], tf.maximum(room - other, room // 2))
-        kept = [first, tf.minimum(other, room - first)]
+        lengths = [first, tf.minimum(other, room - first)]
         shape = [None, self._length]
         return [
             tf.RaggedTensor.from_tensor(part.to_tensor(0, shape=shape), lengths=size)
-            for part, size in zip(parts, kept)
+            for part, size in zip(parts, lengths)
         ]
 
     def _pieces(self, text: tf.Tensor) -> tf.RaggedTensor:
@@ -113,9 +113,11 @@ class TextReader:
         changes = _changes(self._lower_case)
         table = _table(list(changes), list(changes.values()), _SAME)
         flat = characters.flat_values
-        found = table.lookup(flat)
-        changed = characters.with_flat_values(tf.where(tf.equal(found, _SAME), flat, found))
-        return tf.strings.split(tf.strings.reduce_join(changed, axis=-1))
+        replacements = table.lookup(flat)
+        characters_to_split = characters.with_flat_values(
+            tf.where(tf.equal(replacements, _SAME), flat, replacements)
+        )
+        return tf.strings.split(tf.strings.reduce_join(characters_to_split, axis=-1))
 
     def _split(self, words: tf.Tensor) -> tf.RaggedTensor:
         """Takes the longest piece that fits, again and again, of all words at once.
@@ -130,12 +132,12 @@ class TextReader:
         unknown = tf.constant(self._numbers[UNKNOWN], tf.int64)
         sizes = tf.range(1, self._longest + 1)
         is_long = tf.strings.length(words, "UTF8_CHAR") > LONGEST_WORD
-        found = tf.TensorArray(tf.int64, 0, dynamic_size=True, element_shape=[None])
+        pieces = tf.TensorArray(tf.int64, 0, dynamic_size=True, element_shape=[None])
 
         def goes_on(step: tf.Tensor, rest: tf.Tensor, *_: tf.Tensor) -> tf.Tensor:
             return tf.equal(step, 0) | tf.reduce_any(tf.not_equal(rest, ""))
 
-        def take(step: tf.Tensor, rest: tf.Tensor, is_bad: tf.Tensor, found: tf.TensorArray):
+        def take(step: tf.Tensor, rest: tf.Tensor, is_bad: tf.Tensor, pieces: tf.TensorArray):
             length = tf.strings.length(rest, "UTF8_CHAR")
             every = tf.repeat(rest[:, tf.newaxis], self._longest, axis=1)
             ends = tf.zeros_like(length)[:, tf.newaxis] + sizes
@@ -143,19 +145,19 @@ class TextReader:
             prefix = tf.where(tf.equal(step, 0), "", INSIDE)
             numbers = table.lookup(tf.strings.join([prefix, starts]))
             fits = (numbers >= 0) & (ends <= length[:, tf.newaxis])
-            taken = tf.reduce_max(tf.where(fits, ends, 0), axis=1)
-            number = tf.gather(numbers, tf.maximum(taken - 1, 0), batch_dims=1)
+            size = tf.reduce_max(tf.where(fits, ends, 0), axis=1)
+            number = tf.gather(numbers, tf.maximum(size - 1, 0), batch_dims=1)
             is_open = length > 0
-            is_bad |= is_open & tf.equal(taken, 0)
-            found = found.write(step, tf.where(is_open & (taken > 0), number, -1))
-            is_done = is_bad | (taken >= length)
-            begin = tf.where(is_done, 0, taken)
+            is_bad |= is_open & tf.equal(size, 0)
+            pieces = pieces.write(step, tf.where(is_open & (size > 0), number, -1))
+            is_done = is_bad | (size >= length)
+            begin = tf.where(is_done, 0, size)
             after = tf.strings.substr(rest, begin, length, "UTF8_CHAR")
-            return step + 1, tf.where(is_done, "", after), is_bad, found
+            return step + 1, tf.where(is_done, "", after), is_bad, pieces
 
         rest = tf.where(is_long, "", words)
-        _, _, is_bad, found = tf.while_loop(goes_on, take, (0, rest, is_long, found))
-        numbers = tf.transpose(found.stack())
+        _, _, is_bad, pieces = tf.while_loop(goes_on, take, (0, rest, is_long, pieces))
+        numbers = tf.transpose(pieces.stack())
         no_more = tf.fill([tf.shape(words)[0], tf.shape(numbers)[1] - 1], tf.constant(-1, tf.int64))
         alone = tf.concat([tf.fill([tf.shape(words)[0], 1], unknown), no_more], axis=1)
         numbers = tf.where(is_bad[:, tf.newaxis], alone, numbers)
@@ -170,9 +172,9 @@ def _changes(lower_case: bool) -> Mapping[str, str]:
         character = chr(code)
         # Between letters, so that a space or a mark divides them.
         (first, *inner) = words_of(f"a{character}a", lower_case)
-        changed = " ".join([first, *inner])[1:-1]
-        if changed != character:
-            changes[character] = changed
+        replacement = " ".join([first, *inner])[1:-1]
+        if replacement != character:
+            changes[character] = replacement
     return changes
 
 

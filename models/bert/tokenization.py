@@ -16,7 +16,7 @@ PAD, UNKNOWN, START, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MAS
 SPECIAL = (PAD, UNKNOWN, START, SEPARATOR, MASK)
 INSIDE = "##"
 LONGEST_WORD = 200
-# ASCII characters that are no letters or digits split words, although some are symbols in Unicode.
+# ASCII characters other than letters and digits split words, although some are symbols in Unicode.
 _ASCII_PUNCTUATION = ((33, 47), (58, 64), (91, 96), (123, 126))
 # The blocks of ideographs, each of which is a word of its own.
 _IDEOGRAPHS = (
@@ -68,18 +68,18 @@ class Tokenizer:
         """Takes the longest piece that fits, again and again."""
         if len(word) > LONGEST_WORD:
             return [UNKNOWN]
-        found, start = [], 0
+        pieces, start = [], 0
         while start < len(word):
             prefix = INSIDE if start else ""
             for end in range(min(len(word), start + self._longest), start, -1):
                 piece = prefix + word[start:end]
                 if piece in self._numbers:
-                    found.append(piece)
+                    pieces.append(piece)
                     start = end
                     break
             else:
                 return [UNKNOWN]
-        return found
+        return pieces
 
 
 def words_of(text: str, lower_case: bool = True) -> Iterator[str]:

@@ -56,7 +56,7 @@ class Photographs:
     @property
     def sizes(self) -> dict[str, int]:
         """The numbers of records of the splits."""
-        return {split: found.count for split, found in self.records.items()}
+        return {split: checked.count for split, checked in self.records.items()}
 
     def input_fn(self, request: InputRequest) -> Callable[..., tf.data.Dataset]:
         """Makes the input_fn of a request.
@@ -85,11 +85,11 @@ class Photographs:
             transform=augment if training else None,
             shuffle=_SHUFFLED,
             seed=request.seed,
-            cache=training and self._kept(request.split),
+            cache=training and self._cache_of(request.split),
             leave_out=self.records[request.split].leave_out,
         )
 
-    def _kept(self, split: str) -> str | bool:
+    def _cache_of(self, split: str) -> str | bool:
         """Returns what the reader keeps in memory: decoded images if they fit, or JPEG images."""
         decoded = self.sizes[split] * self.image_size**2 * 3 * tf.float32.size
         return "decoded" if decoded <= _MOST_DECODED else True
@@ -192,9 +192,9 @@ def _equal_classes(files: dict[str, list[str]]) -> int:
     first, *others = (path for paths in files.values() for path in paths)
     classes = _classes_in(first)
     for path in others:
-        if "://" not in path and (found := _classes_in(path)) != classes:
+        if "://" not in path and (count := _classes_in(path)) != classes:
             raise UserError(
-                f"{path}: one_hot_class has {found} values, but {classes} in {first}. Name a "
+                f"{path}: one_hot_class has {count} values, but {classes} in {first}. Name a "
                 "folder with the records of one data set."
             )
     return classes

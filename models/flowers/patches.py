@@ -70,8 +70,8 @@ def split_patches(task: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     images, labels = _cut(task)
     order = np.random.RandomState(_SEED).permutation(len(labels))
     count = round(_TEST_SHARE * len(labels))
-    chosen = {"train": order[count:], "test": order[:count]}
-    return {split: (images[rows], labels[rows]) for split, rows in chosen.items()}
+    rows_by_split = {"train": order[count:], "test": order[:count]}
+    return {split: (images[rows], labels[rows]) for split, rows in rows_by_split.items()}
 
 
 def _cut(task: str) -> tuple[np.ndarray, np.ndarray]:
@@ -79,8 +79,8 @@ def _cut(task: str) -> tuple[np.ndarray, np.ndarray]:
     from sklearn.datasets import load_sample_images
 
     labels, images = [], []
-    found = load_sample_images()
-    for path, photograph in zip(found.filenames, found.images):
+    samples = load_sample_images()
+    for path, photograph in zip(samples.filenames, samples.images):
         label = _PHOTOGRAPHS.index(os.path.splitext(os.path.basename(path))[0])
         height, width, _ = photograph.shape
         for top in range(0, height - PATCH_SIZE + 1, PATCH_SIZE):

@@ -31,17 +31,17 @@ def warm_start_from(path: str, params: dict[str, Any]) -> eb.WarmStartSettings:
         UserError: the file is none of weights, or of another network: the message has the names
             and shapes that differ.
     """
-    found = _read(path)
+    weights = _read(path)
     with tf.Graph().as_default():
-        wanted = {
+        shapes = {
             variable.name.partition(":")[0]: variable.shape.as_list()
             for variable in backbone(params).weights
         }
-    _check(path, params["backbone"], wanted, found)
+    _check(path, params["backbone"], shapes, weights)
     return eb.WarmStartSettings(
-        _as_checkpoint({name: found[name] for name in wanted}),
+        _as_checkpoint({name: weights[name] for name in shapes}),
         # Regular expressions for the names of tensors, as in "Conv1/kernel:0".
-        vars_to_warm_start=[f"^{re.escape(name)}:0$" for name in wanted],
+        vars_to_warm_start=[f"^{re.escape(name)}:0$" for name in shapes],
     )
 
 
@@ -67,27 +67,27 @@ def _text(name: bytes | str) -> str:
 
 
 def _check(
-    path: str, network: str, wanted: dict[str, list[int]], found: dict[str, np.ndarray]
+    path: str, network: str, shapes: dict[str, list[int]], weights: dict[str, np.ndarray]
 ) -> None:
-    missing = [name for name in wanted if name not in found]
+    missing = [name for name in shapes if name not in weights]
     differing = [
-        f"{name} is {list(found[name].shape)} in the file and {shape} in the model"
-        for name, shape in wanted.items()
-        if name in found and list(found[name].shape) != shape
+        f"{name} is {list(weights[name].shape)} in the file and {shape} in the model"
+        for name, shape in shapes.items()
+        if name in weights and list(weights[name].shape) != shape
     ]
     if not missing and not differing:
         return
-    told = []
+    reasons = []
     if missing:
-        has = [name for name in found if name not in wanted]
-        told.append(
-            f"it lacks {len(missing)} of {len(wanted)} weights ({few(missing)}), and has instead "
+        has = [name for name in weights if name not in shapes]
+        reasons.append(
+            f"it lacks {len(missing)} of {len(shapes)} weights ({few(missing)}), and has instead "
             f"{few(has) or 'none'}"
         )
     if differing:
-        told.append(f"{len(differing)} have another shape: {few(differing)}")
+        reasons.append(f"{len(differing)} have another shape: {few(differing)}")
     raise UserError(
-        f"--weights={path}: not the weights of this {network}: {'; '.join(told)}. Give the "
+        f"--weights={path}: not the weights of this {network}: {'; '.join(reasons)}. Give the "
         "--backbone and --width that they were trained with."
     )
 

@@ -51,7 +51,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         ),
         receiver_fn=lambda: _receive(photographs),
         show=show_classes,
-        shown=_SHOWN,
+        shown_examples=_SHOWN,
         params=params,
         warm_start=warm_start_from(path, params) if path else None,
     )

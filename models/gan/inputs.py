@@ -78,11 +78,13 @@ def _noise(rows: Any, request: InputRequest, number: tf.Tensor) -> tf.Tensor:
 
 def _read(digits: DigitData, request: InputRequest) -> InputFn:
     def dataset(params: Any, input_context: tf.distribute.InputContext | None) -> tf.data.Dataset:
-        few = digits.read(request.split).take(-1 if request.first is None else request.first)
-        found = own_part(few, params, input_context)
+        first_examples = digits.read(request.split).take(
+            -1 if request.first is None else request.first
+        )
+        examples = own_part(first_examples, params, input_context)
         if request.training:
             size = request.first or digits.sizes[request.split]
-            found = found.cache().shuffle(size, seed=request.seed).repeat()
-        return found
+            examples = examples.cache().shuffle(size, seed=request.seed).repeat()
+        return examples
 
     return eb.data.input_fn(dataset, training=request.training, batch_size=request.batch_size)

@@ -62,15 +62,15 @@ def inference(features: dict[str, tf.Tensor], mode: str, params: dict[str, Any])
 
 
 def _weights(sizes: list[int]) -> Weights:
-    made = []
+    layers = []
     for number, (inputs, outputs) in enumerate(zip(sizes, sizes[1:])):
         with v1.variable_scope(f"dense{number}"):
             kernel = v1.get_variable(
                 "kernel", [inputs, outputs], initializer=v1.glorot_uniform_initializer()
             )
             bias = v1.get_variable("bias", [outputs], initializer=v1.zeros_initializer())
-        made.append((kernel, bias))
-    return made
+        layers.append((kernel, bias))
+    return layers
 
 
 def _network(net: tf.Tensor, weights: Weights) -> tf.Tensor:

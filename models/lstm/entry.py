@@ -1,4 +1,4 @@
-"""What `train.py --model=lstm` has to know before it imports TensorFlow."""
+"""The entry of `train.py --model=lstm`, which is read before TensorFlow is imported."""
 
 from __future__ import annotations
 

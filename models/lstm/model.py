@@ -36,7 +36,7 @@ class Layers:
     logits: Any
 
     def __call__(self, values: tf.Tensor) -> tf.Tensor:
-        """Computes logits [batch, length, 256] of each next byte; each sequence starts anew."""
+        """Computes logits [batch, length, 256] of each next byte; each starts from a zero state."""
         net = self.embedding(values)
         for layer in self.recurrent:
             net = layer(net)

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: those of the command; None: those of this process.
     """
-    given = make_parser().parse_args(arguments)
+    options = make_parser().parse_args(arguments)
     hide_tensorflow_notices()
     from estimator_bridge.quiet_start import quietly, settle_devices
 
@@ -52,8 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from models.lstm.sampling import Sampling, sample
 
     try:
-        how = Sampling(given.length, given.temperature, given.seed)
-        print(given.prompt + sample(given.model_dir, given.prompt, how))
+        how = Sampling(options.length, options.temperature, options.seed)
+        print(options.prompt + sample(options.model_dir, options.prompt, how))
     except (UserError, CheckpointError, OSError, tf.errors.OpError) as error:
         print(f"models.lstm.sample: {getattr(error, 'message', None) or error}", file=sys.stderr)
         return 1

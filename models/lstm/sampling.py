@@ -21,7 +21,7 @@ _FEW = 3
 
 @dataclasses.dataclass(frozen=True)
 class Sampling:
-    """How each next byte is chosen.
+    """Settings for the choice of each next byte.
 
     Attributes:
         length: the number of bytes to add.
@@ -76,16 +76,16 @@ def sample(model_dir: str, prompt: str = "\n", how: Sampling = Sampling()) -> st
         ]
         drawn = v1.placeholder(tf.int32, [])
         logits, after = layers.step(value, states)
-        chosen = tf.cast(_choose(logits, drawn, how), tf.int32)
-        known = session.run(tf.nest.map_structure(tf.zeros_like, states))
-        written = bytearray(prompt.encode())
-        for at in range(len(written) + how.length - 1):
-            feed = {value: [written[at]], drawn: at}
-            feed.update(zip(tf.nest.flatten(states), tf.nest.flatten(known)))
-            (following,), known = session.run([chosen, after], feed)
-            if at + 1 == len(written):
-                written.append(following)
-    return bytes(written[-how.length :]).decode(errors="replace")
+        choice = tf.cast(_choose(logits, drawn, how), tf.int32)
+        state_values = session.run(tf.nest.map_structure(tf.zeros_like, states))
+        content = bytearray(prompt.encode())
+        for at in range(len(content) + how.length - 1):
+            feed = {value: [content[at]], drawn: at}
+            feed.update(zip(tf.nest.flatten(states), tf.nest.flatten(state_values)))
+            (following,), state_values = session.run([choice, after], feed)
+            if at + 1 == len(content):
+                content.append(following)
+    return bytes(content[-how.length :]).decode(errors="replace")
 
 
 def _choose(logits: tf.Tensor, position: tf.Tensor, how: Sampling) -> tf.Tensor:
@@ -105,11 +105,11 @@ def _sizes_in(shapes: Mapping[str, tuple[int, ...]], checkpoint: str) -> dict[st
 
 
 def _check(shapes: Mapping[str, tuple[int, ...]], checkpoint: str) -> None:
-    wanted = {one.op.name: tuple(one.shape.as_list()) for one in v1.global_variables()}
-    wrong = [f"{name} is missing" for name in wanted if name not in shapes]
+    expected = {one.op.name: tuple(one.shape.as_list()) for one in v1.global_variables()}
+    wrong = [f"{name} is missing" for name in expected if name not in shapes]
     wrong += [
         f"{name} is {list(shapes[name])}, want {list(shape)}"
-        for name, shape in wanted.items()
+        for name, shape in expected.items()
         if name in shapes and shapes[name] != shape
     ]
     if wrong:

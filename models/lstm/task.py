@@ -31,8 +31,8 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         split: _cut([line for line in every if is_test(line) == (split == "test")], length)
         for split in ("train", "test")
     }
-    for split, found in splits.items():
-        if not found.size:
+    for split, sequences in splits.items():
+        if not sequences.size:
             raise UserError(
                 f"{flag_values.data_dir}: too little text: the {split} set has less than the "
                 f"{length + 1} bytes of one sequence. Add .txt files."
@@ -41,7 +41,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         name="lstm",
         folder=flag_values.data_dir,
         unit=f"sequences of {length} bytes",
-        sizes={split: found.size for split, found in splits.items()},
+        sizes={split: sequences.size for split, sequences in splits.items()},
         input_fn=functools.partial(input_fn_of, splits),
     )
     return Task(
@@ -49,7 +49,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         data=data,
         receiver_fn=serving_input_receiver_fn(length),
         show=_show,
-        shown=_SHOWN,
+        shown_examples=_SHOWN,
         params={
             "units": flag_values.lstm_units,
             "layers": flag_values.lstm_layers,

@@ -143,15 +143,15 @@ def make_dataset(
         split: `"train"`: repeated indefinitely and reshuffled each epoch; a small set is also
             augmented by one-pixel shifts. `"test"`: one pass, in order.
         shuffle_seed: the same seed gives the same order; None gives another one in each run.
-        first: only this many examples, as they are and in order; None: all.
+        first: only this many examples, unshuffled; None: all.
 
     Returns:
         A dataset of (image float32 [height, width, 1] from 0 to 1, label int64 []).
     """
     dataset = data.read(split)
     if first is not None:
-        few = dataset.take(first).cache()
-        return few.repeat() if split == "train" else few
+        first_examples = dataset.take(first).cache()
+        return first_examples.repeat() if split == "train" else first_examples
     if split == "train":
         size = data.sizes[split]
         if size < _FEW:

@@ -49,23 +49,23 @@ def find_mnist(folder: str) -> dict[str, IdxPair] | None:
     Raises:
         DataError: some of the four files exist and others do not.
     """
-    found: dict[str, str | None] = {}
+    path_by_name: dict[str, str | None] = {}
     for stem in _STEMS.values():
         for kind, dimensions in (("images", 3), ("labels", 1)):
             names = [f"{stem}-{kind}{dot}idx{dimensions}-ubyte" for dot in _SEPARATORS]
             paths = [os.path.join(folder, name + end) for name in names for end in ("", ".gz")]
-            found[names[0]] = next((path for path in paths if exists(path)), None)
-    missing = [name for name, path in found.items() if path is None]
-    if len(missing) == len(found):
+            path_by_name[names[0]] = next((path for path in paths if exists(path)), None)
+    missing = [name for name, path in path_by_name.items() if path is None]
+    if len(missing) == len(path_by_name):
         return None
     if missing:
-        present = [path for path in found.values() if path is not None]
+        present = [path for path in path_by_name.values() if path is not None]
         raise DataError(
             f"{folder}: MNIST is incomplete: found {', '.join(map(os.path.basename, present))}, "
             f"but not {', '.join(missing)} (plain or .gz). Add what is missing, or leave out "
             "--data_dir to train on scikit-learn's digits."
         )
-    paths = [path for path in found.values() if path is not None]
+    paths = [path for path in path_by_name.values() if path is not None]
     return {"train": IdxPair(*paths[:2]), "test": IdxPair(*paths[2:])}
 
 
@@ -91,9 +91,9 @@ def read_idx(path: str, num_dimensions: int) -> np.ndarray:
         values = read_at_most(file, want + 1)
     if len(values) != want:
         size = start + len(values)
-        got = f"cut short: {size}" if len(values) < want else f"too long: at least {size}"
+        description = f"cut short: {size}" if len(values) < want else f"too long: at least {size}"
         raise DataError(
-            f"{path}: {got} bytes, but a header that states the shape {list(shape)} wants "
+            f"{path}: {description} bytes, but a header that states the shape {list(shape)} wants "
             f"{start + want}. Download it again."
         )
     return np.frombuffer(values, np.uint8).reshape(shape)
@@ -114,11 +114,11 @@ def _opened(path: str) -> Iterator[Any]:
 
 def _shape(path: str, header: bytes, num_dimensions: int) -> tuple[int, ...]:
     """Returns the shape that a header states."""
-    wanted = struct.pack(">HBB", 0, _UNSIGNED_BYTE, num_dimensions)
-    if header[:4] != wanted:
+    expected = struct.pack(">HBB", 0, _UNSIGNED_BYTE, num_dimensions)
+    if header[:4] != expected:
         raise DataError(
             f"{path}: not an IDX file of {num_dimensions} dimension(s) of unsigned bytes: it "
-            f"starts with {header[:4].hex(' ') or 'nothing'}, want {wanted.hex(' ')}."
+            f"starts with {header[:4].hex(' ') or 'nothing'}, want {expected.hex(' ')}."
         )
     start = 4 + 4 * num_dimensions
     if len(header) < start:

@@ -106,12 +106,12 @@ def _write_split(
     for index in range(num_shards):
         name = f"{split}-{index:05d}-of-{num_shards:05d}.tfrecord"
         path = os.path.join(folder, name)
-        own = records[index::num_shards]
+        shard_records = records[index::num_shards]
         with tf.io.TFRecordWriter(path) as writer:
-            for record in own:
+            for record in shard_records:
                 writer.write(record)
         size, crc32 = _size_and_checksum(path)
-        yield Shard(file=name, records=len(own), bytes=size, crc32=crc32)
+        yield Shard(file=name, records=len(shard_records), bytes=size, crc32=crc32)
 
 
 def _size_and_checksum(path: str) -> tuple[int, int]:

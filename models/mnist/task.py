@@ -42,15 +42,15 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
 
 
 def _input_fn(data: DigitData, request: InputRequest) -> Callable[..., tf.data.Dataset]:
-    few = -1 if request.first is None else request.first
+    count = -1 if request.first is None else request.first
 
     def dataset(params: Any, input_context: tf.distribute.InputContext | None) -> tf.data.Dataset:
         def read(split: str) -> tf.data.Dataset:
-            return own_part(data.read(split).take(few), params, input_context)
+            return own_part(data.read(split).take(count), params, input_context)
 
         if request.training:
-            own = dataclasses.replace(data, read=read)
-            return make_dataset(own, "train", shuffle_seed=request.seed, first=request.first)
+            own_data = dataclasses.replace(data, read=read)
+            return make_dataset(own_data, "train", shuffle_seed=request.seed, first=request.first)
         return read(request.split)
 
     return eb.data.input_fn(dataset, training=request.training, batch_size=request.batch_size)

@@ -1,4 +1,4 @@
-"""What ResNet's programs added to a model: averaged weights, and summaries written by the host."""
+"""Additions of ResNet's programs: averaged weights, and summaries written by the host."""
 
 from __future__ import annotations
 
@@ -104,13 +104,13 @@ def _host_call(values: dict[str, tf.Tensor], config: Any) -> tuple[Any, dict[str
     tensors["step"] = tf.reshape(step, [1])
 
     def write(step: tf.Tensor, **gathered: tf.Tensor) -> list[tf.Operation]:
-        now = step[0]
+        first_step = step[0]
         writer = tf.summary.create_file_writer(
             config.model_dir, max_queue=1000, filename_suffix=".host_call"
         )
-        with writer.as_default(), tf.summary.record_if(tf.equal(now % every, 0)):
+        with writer.as_default(), tf.summary.record_if(tf.equal(first_step % every, 0)):
             for name, value in gathered.items():
-                tf.summary.write(name, tf.reduce_mean(value), now, _SCALAR)
+                tf.summary.write(name, tf.reduce_mean(value), first_step, _SCALAR)
         return _v1.summary.all_v2_summary_ops()
 
     return write, tensors

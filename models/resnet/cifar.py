@@ -58,22 +58,22 @@ def open_cifar(folder: str) -> ImageData:
 
 
 def _records_in(path: str) -> int:
-    wanted = "Unpack the archive of CIFAR-10's binary version again"
+    advice = "Unpack the archive of CIFAR-10's binary version again"
     if not tf.io.gfile.exists(path):
-        raise UserError(f"{path}: missing. {wanted}; it has six files of records.")
+        raise UserError(f"{path}: missing. {advice}; it has six files of records.")
     check_is_no_pipe(path)
     size = tf.io.gfile.stat(path).length
     if not size or size % _BYTES:
         raise UserError(
             f"{path}: damaged: {size} bytes, want a multiple of {_BYTES}, the size of a label and "
-            f"an image. {wanted}."
+            f"an image. {advice}."
         )
     with tf.io.gfile.GFile(path, "rb") as file:
         labels = np.frombuffer(file.read(), np.uint8)[::_BYTES]
     if labels.max() >= _CLASSES:
         at = int(np.argmax(labels >= _CLASSES))
         raise UserError(
-            f"{path}, byte {at * _BYTES}: label {labels[at]}, want 0 to {_CLASSES - 1}. {wanted}."
+            f"{path}, byte {at * _BYTES}: label {labels[at]}, want 0 to {_CLASSES - 1}. {advice}."
         )
     return size // _BYTES
 
@@ -83,8 +83,8 @@ def _reader(
 ) -> Callable[..., tf.data.Dataset]:
     def records(params: Any, input_context: tf.distribute.InputContext | None) -> tf.data.Dataset:
         every = tf.data.FixedLengthRecordDataset(files, _BYTES)
-        found = own_part(every, params, input_context)
-        return found.shuffle(_SHUFFLED, seed=request.seed).repeat() if training else found
+        examples = own_part(every, params, input_context)
+        return examples.shuffle(_SHUFFLED, seed=request.seed).repeat() if training else examples
 
     def parse(batch: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         content = tf.ensure_shape(tf.io.decode_raw(batch, tf.uint8), [None, _BYTES])

@@ -26,7 +26,7 @@ def write_cifar_patches(folder: str) -> list[str]:
 
     Args:
         folder: gets `data_batch_1.bin` to `data_batch_5.bin` and `test_batch.bin`. Files that
-            exist stay as they are.
+            exist stay unchanged.
 
     Returns:
         The names of the files that were written.
@@ -40,7 +40,7 @@ def write_cifar_patches(folder: str) -> list[str]:
     from models.saved_files import saved_file
 
     os.makedirs(folder, exist_ok=True)
-    written = []
+    names = []
     for split, (images, labels) in split_patches("photograph").items():
         records = _records(images, labels)
         for name, part in zip(FILES[split], np.array_split(records, len(FILES[split]))):
@@ -48,8 +48,8 @@ def write_cifar_patches(folder: str) -> list[str]:
             if not os.path.exists(path):
                 with saved_file(path) as temporary:
                     part.tofile(temporary)
-                written.append(name)
-    return written
+                names.append(name)
+    return names
 
 
 def _records(images: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -69,18 +69,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Writes patches of scikit-learn's two photographs in the layout of CIFAR-10's "
         "binary files.",
     )
-    parser.add_argument("folder", help="gets the six files; those that exist stay as they are")
+    parser.add_argument("folder", help="gets the six files; those that exist stay unchanged")
     folder = parser.parse_args(arguments).folder
     hide_tensorflow_notices()
     from estimator_bridge.quiet_start import quietly
 
     try:
         with quietly():
-            written = write_cifar_patches(folder)
+            names = write_cifar_patches(folder)
     except OSError as error:  # a full disk is one
         print(f"models.resnet.cifar_patches: {error}", file=sys.stderr)
         return 1
-    print(f"{folder}: wrote {', '.join(written) if written else 'nothing, its files exist'}")
+    print(f"{folder}: wrote {', '.join(names) if names else 'nothing, its files exist'}")
     return 0
 
 

@@ -47,7 +47,7 @@ def open_imagenet(folder: str, skip_bad: bool = False) -> ImageData:
     """
     patterns = {split: os.path.join(folder, names) for split, names in _FILES.items()}
     records = {split: _records_in(pattern, skip_bad) for split, pattern in patterns.items()}
-    sizes = {split: found.count for split, found in records.items()}
+    sizes = {split: checked.count for split, checked in records.items()}
 
     def input_fn(request: InputRequest) -> Callable[..., tf.data.Dataset]:
         pattern = patterns[request.split]
@@ -64,15 +64,15 @@ def _records_in(pattern: str, skip_bad: bool) -> CheckedRecords:
     files = sorted(tf.io.gfile.glob(pattern))
     if not files:
         return CheckedRecords(eb.records.check(pattern).records)  # an error: what is missing
-    known = None if skip_bad else _WHOLE.get(len(files))
+    count = None if skip_bad else _WHOLE.get(len(files))
     if "://" in pattern and not skip_bad:
-        return CheckedRecords(known or count_records(files))
+        return CheckedRecords(count or count_records(files))
     # Of the whole set, which takes hours to decode, the first file stands for the others.
-    found = [
+    checked = [
         checked_labels(path, _LABEL, 1, _CLASSES, _IMAGE, skip_bad)
-        for path in files[: 1 if known else None]
+        for path in files[: 1 if count else None]
     ]
-    return CheckedRecords(known) if known else all_of(found)
+    return CheckedRecords(count) if count else all_of(checked)
 
 
 def _reader(

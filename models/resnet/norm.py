@@ -65,8 +65,8 @@ def _moments(x: tf.Tensor, across: bool) -> tuple[tf.Tensor, tf.Tensor]:
     if not across:
         return tf.nn.moments(x, axes)
     # One sum: of the means, of the mean squares, and of a 1, which counts the replicas.
-    own = [tf.reduce_mean(x, axes), tf.reduce_mean(tf.square(x), axes), tf.ones([1])]
-    total = eb.tpu.cross_replica_sum(tf.concat(own, axis=0))
+    local_sums = [tf.reduce_mean(x, axes), tf.reduce_mean(tf.square(x), axes), tf.ones([1])]
+    total = eb.tpu.cross_replica_sum(tf.concat(local_sums, axis=0))
     channels = x.shape[-1]
     mean, square, replicas = tf.split(total, [channels, channels, 1])
     mean, square = mean / replicas, square / replicas

@@ -34,7 +34,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         ),
         receiver_fn=lambda: _receive(images),
         show=show_classes,
-        shown=_SHOWN,
+        shown_examples=_SHOWN,
         params=params_of(flag_values, images),
     )
 

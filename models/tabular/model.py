@@ -117,10 +117,10 @@ def _number_loss(labels: tf.Tensor, outputs: tf.Tensor, params: dict[str, Any]) 
 def _number_metrics(
     labels: tf.Tensor, outputs: tf.Tensor, params: dict[str, Any]
 ) -> dict[str, Any]:
-    found = _value(outputs, params)
+    predictions = _value(outputs, params)
     return {
-        "mean_absolute_error": v1.metrics.mean_absolute_error(labels, found),
-        "root_mean_squared_error": v1.metrics.root_mean_squared_error(labels, found),
+        "mean_absolute_error": v1.metrics.mean_absolute_error(labels, predictions),
+        "root_mean_squared_error": v1.metrics.root_mean_squared_error(labels, predictions),
     }
 
 

@@ -22,7 +22,7 @@ _SPLIT_SEED = 2018  # fixed, so that every machine tests on the same rows
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """What is predicted.
+    """The target of a prediction.
 
     Attributes:
         columns: the names of all columns, the target's among them.
@@ -47,7 +47,7 @@ def check_tables(data_dir: str, table: str, target: str, kind: str) -> Problem |
 
     Raises:
         UserError: there is no such table, one file is missing, their headers differ or have no
-            column besides the target, a cell is no number, or the target's values fit no kind.
+            column besides the target, a cell is not a number, or the target's values fit no kind.
     """
     folder = os.path.join(data_dir, table)
     paths = [os.path.join(folder, name) for name in FILES.values()]
@@ -89,15 +89,15 @@ def write_table(folder: str, table: str) -> None:
     from sklearn import datasets
     from sklearn.model_selection import train_test_split
 
-    loaded = getattr(datasets, f"load_{table}")(as_frame=False)
-    names = [name.replace(" ", "_").replace("/", "_") for name in loaded.feature_names]
-    is_class = hasattr(loaded, "target_names")
+    bunch = getattr(datasets, f"load_{table}")(as_frame=False)
+    names = [name.replace(" ", "_").replace("/", "_") for name in bunch.feature_names]
+    is_class = hasattr(bunch, "target_names")
     parts = train_test_split(
-        loaded.data,
-        loaded.target.astype(int if is_class else float),
+        bunch.data,
+        bunch.target.astype(int if is_class else float),
         test_size=_TEST_FRACTION,
         random_state=_SPLIT_SEED,
-        stratify=loaded.target if is_class else None,
+        stratify=bunch.target if is_class else None,
     )
     os.makedirs(folder, exist_ok=True)
     for split, data, targets in (("train", parts[0], parts[2]), ("test", parts[1], parts[3])):

@@ -38,12 +38,12 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
     features = [name for name in values["train"] if name != target]
     params["columns"] = columns_of({name: values["train"][name] for name in features})
     is_class = problem.classes > 0
-    splits = {split: _split(found, target, is_class) for split, found in values.items()}
+    splits = {split: _split(columns, target, is_class) for split, columns in values.items()}
     data = TaskData(
         name=table,
         folder=folder,
         unit="rows",
-        sizes={split: len(found[target]) for split, found in values.items()},
+        sizes={split: len(columns[target]) for split, columns in values.items()},
         input_fn=functools.partial(input_fn_of, splits),
     )
     return Task(
@@ -51,7 +51,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         data=data,
         receiver_fn=_receiver(features),
         show=functools.partial(_show, values["test"][target], is_class),
-        shown=_SHOWN,
+        shown_examples=_SHOWN,
         params=params,
     )
 

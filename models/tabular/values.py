@@ -96,23 +96,23 @@ def classes_of(train: Values, test: Values, target: str, kind: str, paths: Seque
         UserError: the values do not fit the kind; the test set has other classes; or it is not
             clear which kind they are: few whole numbers that do not begin with 0, or leave one out.
     """
-    known = sorted(set(train[target]))
-    wrong = [value for value in known if value % 1 or not 0 <= value < _MOST_CLASSES]
+    distinct = sorted(set(train[target]))
+    wrong = [value for value in distinct if value % 1 or not 0 <= value < _MOST_CLASSES]
     if kind == CLASSES and wrong:
         raise UserError(
             f"{paths[0]}: --target_kind={CLASSES} wants whole numbers from 0 to "
-            f"{_MOST_CLASSES - 1} in column {target!r}, which has {_told(wrong)}."
+            f"{_MOST_CLASSES - 1} in column {target!r}, which has {_listing(wrong)}."
         )
     if kind == NUMBER or wrong:
         return 0
-    count = int(known[-1]) + 1
-    missing = sorted(set(range(count)) - set(known))
+    count = int(distinct[-1]) + 1
+    missing = sorted(set(range(count)) - set(distinct))
     if kind == AUTO and missing:
-        if len(known) > _FEW_VALUES:
+        if len(distinct) > _FEW_VALUES:
             return 0
         raise UserError(
-            f"{paths[0]}: column {target!r} has {_told(known)}, but not {_told(missing)}. Are they "
-            f"classes or numbers? Pass --target_kind={NUMBER} to predict a number, "
+            f"{paths[0]}: column {target!r} has {_listing(distinct)}, but not {_listing(missing)}. "
+            f"Are they classes or numbers? Pass --target_kind={NUMBER} to predict a number, "
             f"--target_kind={CLASSES} for {count} classes, or number the classes from 0 on."
         )
     if count == 1:
@@ -122,11 +122,11 @@ def classes_of(train: Values, test: Values, target: str, kind: str, paths: Seque
     for row, value in enumerate(test[target]):
         if value % 1 or not 0 <= value < count:
             raise UserError(
-                f"{paths[1]}: row {row + 1} has the class {_told([value])} in column {target!r}, "
-                f"want 0 to {count - 1} as in {paths[0]}."
+                f"{paths[1]}: row {row + 1} has the class {_listing([value])} in column "
+                f"{target!r}, want 0 to {count - 1} as in {paths[0]}."
             )
     return count
 
 
-def _told(values: Sequence[float]) -> str:
+def _listing(values: Sequence[float]) -> str:
     return few([f"{value:g}" for value in values])

@@ -67,7 +67,7 @@ def bert_argument_bytes(
     positions: int = 512,
     classes: int = 2,
 ) -> int:
-    """What the training step of BERT's classifier is given: weights, Adam's two moments, a batch.
+    """Bytes of the arguments of BERT's training step: weights, Adam's two moments, a batch.
 
     An example has three rows of ids, a label and whether it is real. The global step and the
     position in the input have 8 bytes each.

@@ -1,4 +1,4 @@
-"""Why a step of a program is not compiled: program to a part of the message to the reason."""
+"""Reasons why a program's step is not compiled: program to a part of the message to reason."""
 
 from __future__ import annotations
 

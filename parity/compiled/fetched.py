@@ -1,4 +1,4 @@
-"""Programs of others that are compiled as they were published; none of their files is here.
+"""Third-party programs, compiled as published; none of their files is here.
 
 A checkout of each repository is expected in a folder ``OWNER+NAME``, at the revision that is named.
 In a command, ``{n}`` is the number of replicas and ``{8n}`` eight times that, ``{data}`` the folder
@@ -171,8 +171,8 @@ def command(program: Fetched, replicas: int, **folders: str) -> list[str]:
       **folders: 'data', 'out' and 'code'.
     """
 
-    def number(found: re.Match[str]) -> str:
-        return str(int(found[1] or 1) * replicas)
+    def number(match: re.Match[str]) -> str:
+        return str(int(match[1] or 1) * replicas)
 
     filled = []
     for word in program.arguments.split():

@@ -1,4 +1,4 @@
-"""The programs of this repository as they are put on a TPU's cores, each mode compiled."""
+"""The programs of this repository on a TPU's cores, each mode compiled."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def compile_program(name: str, job: SeveralSlices) -> None:
     """
     replicas = job.request.target.replicas
     with tempfile.TemporaryDirectory() as folder:
-        made = _digits(folder, replicas) if name == DIGITS else _of_parity(name, folder, replicas)
-        estimator, train_input, eval_input, predict_input = made
+        parts = _digits(folder, replicas) if name == DIGITS else _of_parity(name, folder, replicas)
+        estimator, train_input, eval_input, predict_input = parts
         calls: dict[str, Callable[[], Any]] = {
             "training": lambda: estimator.train(train_input, steps=1),
             "evaluation": lambda: estimator.evaluate(eval_input),
@@ -82,21 +82,21 @@ def _digits(folder: str, replicas: int) -> _Made:
 
 def _of_parity(name: str, folder: str, replicas: int) -> _Made:
     program = environment.load(name)
-    made = program.make_estimator(str(Path(folder, "model")))
+    original = program.make_estimator(str(Path(folder, "model")))
     config = eb.tpu.RunConfig(
-        master=f"emulated:{replicas}", model_dir=made.model_dir, tf_random_seed=2024
+        master=f"emulated:{replicas}", model_dir=original.model_dir, tf_random_seed=2024
     )
     sizes: dict[str, Any] = {
         "train_batch_size": TRAIN_EXAMPLES * replicas,
         "eval_batch_size": EVAL_EXAMPLES * replicas,
         "predict_batch_size": EVAL_EXAMPLES * replicas,
     }
-    if isinstance(made, eb.tpu.TPUEstimator):
-        kept = {k: v for k, v in made.params.items() if k not in ("batch_size", "use_tpu")}
-        estimator = eb.tpu.TPUEstimator(made._model_fn, config=config, params=kept, **sizes)
+    if isinstance(original, eb.tpu.TPUEstimator):
+        params = {k: v for k, v in original.params.items() if k not in ("batch_size", "use_tpu")}
+        estimator = eb.tpu.TPUEstimator(original._model_fn, config=config, params=params, **sizes)
     else:
-        made._params.pop("batch_size", None)  # a TPUEstimator's own
-        estimator = eb.tpu.TPUEstimator.from_estimator(made, config, **sizes)
+        original._params.pop("batch_size", None)  # a TPUEstimator's own
+        estimator = eb.tpu.TPUEstimator.from_estimator(original, config, **sizes)
     train, evaluate = sizes["train_batch_size"], sizes["eval_batch_size"]
     return (
         estimator,

@@ -37,17 +37,17 @@ def page(results: Results) -> str:
 
 
 def _releases(results: Results) -> str:
-    """What compiled: one release all of it, or each release what."""
-    found: dict[str, dict[str, list[str]]] = {}
+    """Returns the releases that compiled, with what each compiled if there are several."""
+    programs_by_release: dict[str, dict[str, list[str]]] = {}
     for program, of_slices in sorted(results.versions.items()):
         for target, versions in of_slices.items():
             if versions:
                 release = f"libtpu {versions['libtpu']}, by jax {versions['jax']}"
-                found.setdefault(release, {}).setdefault(program, []).append(target)
-    if len(found) < 2:
-        return "".join(f"It was {release}." for release in found)
+                programs_by_release.setdefault(release, {}).setdefault(program, []).append(target)
+    if len(programs_by_release) < 2:
+        return "".join(f"It was {release}." for release in programs_by_release)
     parts = []
-    for release, programs in sorted(found.items()):
+    for release, programs in sorted(programs_by_release.items()):
         listed = "; ".join(f"{name} ({', '.join(targets)})" for name, targets in programs.items())
         parts.append(f"{release}: {listed}.")
     return "\n".join(parts)
@@ -74,8 +74,8 @@ def figures_table(results: Results) -> Iterator[str]:
         "| bound by |"
     )
     yield "|---" * 8 + "|"
-    for program, found in results.programs.items():
-        for step in found.get("v5e-1", []):
+    for program, steps_by_slice in results.programs.items():
+        for step in steps_by_slice.get("v5e-1", []):
             if step["compiled"] and step["name"] == "training":
                 memory = step["memory"]
                 cells = [
@@ -96,14 +96,14 @@ def matrix(results: Results) -> Iterator[str]:
     yield "|---" * (len(slices) + 1) + "|"
     compiled = dict.fromkeys(slices, 0)
     tried = dict.fromkeys(slices, 0)
-    for program, found in results.programs.items():
+    for program, steps_by_slice in results.programs.items():
         cells = []
         for name in slices:
-            steps = found.get(name, [])
-            done = sum(step["compiled"] for step in steps)
-            compiled[name] += done
+            steps = steps_by_slice.get(name, [])
+            compiled_count = sum(step["compiled"] for step in steps)
+            compiled[name] += compiled_count
             tried[name] += len(steps)
-            cells.append(f"{done} of {len(steps)}" if steps else "")
+            cells.append(f"{compiled_count} of {len(steps)}" if steps else "")
         yield f"| {program} | " + " | ".join(cells) + " |"
     cells = [f"{compiled[name]} of {tried[name]}" for name in slices]
     yield "| all | " + " | ".join(cells) + " |"
@@ -113,20 +113,20 @@ def unexplained(results: Results) -> list[str]:
     """The steps that were not compiled, and of which nobody has said why."""
     return [
         f"{program}, {step['name']} for {target}: {step['why']}: {step['message']}"
-        for program, found in results.programs.items()
-        for target, steps in found.items()
+        for program, steps_by_slice in results.programs.items()
+        for target, steps in steps_by_slice.items()
         for step in steps
         if not step["compiled"] and _reason(program, step) is None
     ]
 
 
 def _slices(results: Results) -> list[str]:
-    names = {name for found in results.programs.values() for name in found}
+    names = {name for steps_by_slice in results.programs.values() for name in steps_by_slice}
     return sorted(names, key=lambda name: (name.partition("-")[0], int(name.partition("-")[2])))
 
 
 def _reason(program: str, step: dict[str, Any]) -> str | None:
-    """Why a step is not compiled; None where nobody has said it."""
+    """Returns the reason why a step is not compiled; None if nobody has stated it."""
     for part, text in EXPLAINED.get(program, {}).items():
         if part in step["message"]:
             return text
@@ -141,9 +141,9 @@ def _figures(results: Results) -> Iterator[str]:
         "| to compile |"
     )
     yield "|---" * 13 + "|"
-    for program, found in results.programs.items():
+    for program, steps_by_slice in results.programs.items():
         for target in _slices(results):
-            for step in found.get(target, []):
+            for step in steps_by_slice.get(target, []):
                 if step["compiled"] and step["name"] == "training":
                     yield f"| {program} | {target} | " + " | ".join(_cells(step)) + " |"
 
@@ -152,12 +152,12 @@ def _by_hand(results: Results) -> Iterator[str]:
     """The compiler's FLOPs beside those of ``parity.compiled.counted``."""
     yield "| program | slice | by the compiler | by hand | ratio |"
     yield "|---" * 5 + "|"
-    for program, counted in BY_HAND.items():
+    for program, expected_flops in BY_HAND.items():
         for target, steps in results.programs.get(program, {}).items():
             for step in steps:
                 if step["compiled"] and step["name"] == "training":
                     flops = step["flops"]
-                    cells = f"{flops:.4g} | {counted:.4g} | {flops / counted:.3f}"
+                    cells = f"{flops:.4g} | {expected_flops:.4g} | {flops / expected_flops:.3f}"
                     yield f"| {program} | {target} | {cells} |"
 
 
@@ -190,14 +190,14 @@ def _least_time(step: dict[str, Any]) -> tuple[str, str]:
 
 
 def _reasons(results: Results) -> Iterator[str]:
-    told: dict[tuple[str, str, str], list[str]] = {}
-    for program, found in results.programs.items():
-        for target, steps in found.items():
+    targets_by_reason: dict[tuple[str, str, str], list[str]] = {}
+    for program, steps_by_slice in results.programs.items():
+        for target, steps in steps_by_slice.items():
             for step in steps:
                 if not step["compiled"]:
                     why = _reason(program, step) or f"NOT EXPLAINED: {step['message'][:600]}"
-                    told.setdefault((program, step["name"], why), []).append(target)
-    for (program, name, why), targets in told.items():
+                    targets_by_reason.setdefault((program, step["name"], why), []).append(target)
+    for (program, name, why), targets in targets_by_reason.items():
         yield f"- **{program}**, {name} ({', '.join(targets)}): {why}"
 
 

@@ -1,4 +1,4 @@
-"""What came of each program for each slice, as a file of JSON that a later run goes on from."""
+"""Results of each program for each slice, in a JSON file that a later run continues."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Results", "summary", "write_atomically"]
 
 def summary(steps: Iterable[StepReport | Refusal]) -> list[dict[str, Any]]:
     """The figures that the matrix shows, of each step once."""
-    found: dict[str, dict[str, Any]] = {}
+    figures: dict[str, dict[str, Any]] = {}
     for step in steps:
         if isinstance(step, Refusal):
-            found.setdefault(step.name, step.as_json())
+            figures.setdefault(step.name, step.as_json())
             continue
-        found[step.name] = {
+        figures[step.name] = {
             "compiled": True,
             "name": step.name,
             "device": step.device,
@@ -42,7 +42,7 @@ def summary(steps: Iterable[StepReport | Refusal]) -> list[dict[str, Any]]:
             "dynamic": len(step.dynamic),
             "compiler_bytes": step.compiler_bytes,
         }
-    return list(found.values())
+    return list(figures.values())
 
 
 class Results:
@@ -64,8 +64,8 @@ class Results:
 
     def _read(self) -> None:
         if self._path.exists():
-            kept = json.loads(self._path.read_text(encoding="utf-8"))
-            self.versions, self.programs = kept["versions"], kept["programs"]
+            content = json.loads(self._path.read_text(encoding="utf-8"))
+            self.versions, self.programs = content["versions"], content["programs"]
 
     def missing(self, program: str, slices: Iterable[str]) -> list[str]:
         """The slices for which a program has not been compiled."""

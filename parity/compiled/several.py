@@ -57,16 +57,16 @@ class SeveralSlices(CompileJob):
         Raises:
           CompileError: it was compiled for none.
         """
-        done, failed = None, None
+        report, failed = None, None
         for job in self.jobs:
             try:
-                done = job.compile(name, step, examples, line_of)
+                report = job.compile(name, step, examples, line_of)
             except CompileError as error:
                 failed = error
-        if done is None:
+        if report is None:
             assert failed is not None
             raise failed
-        return done
+        return report
 
     def refuse(self, name: str, error: CompileError) -> None:
         """Puts a step that was lowered for none of the slices into the report of each."""
@@ -76,7 +76,7 @@ class SeveralSlices(CompileJob):
 
 def by_replicas(slices: Sequence[Slice]) -> dict[int, list[Slice]]:
     """The slices by how many replicas they have, the fewest first."""
-    found: dict[int, list[Slice]] = {}
+    groups: dict[int, list[Slice]] = {}
     for one in sorted(slices, key=lambda one: one.replicas):
-        found.setdefault(one.replicas, []).append(one)
-    return found
+        groups.setdefault(one.replicas, []).append(one)
+    return groups

@@ -25,7 +25,7 @@ __all__ = ["main"]
 
 
 class _Output:
-    """What is written: versions, and program to slice to steps."""
+    """The written results: versions, and program to slice to steps."""
 
     def __init__(self, path: Path):
         self._path = path
@@ -34,11 +34,11 @@ class _Output:
     def job(self, program: str, slices: list[Slice]) -> SeveralSlices:
         """A job whose steps go into the file; it is this process's from here on."""
 
-        def told(text: str) -> None:
+        def report_progress(text: str) -> None:
             print(f"{program}: {text}", flush=True)
             self.write(program, job)
 
-        job = SeveralSlices(slices, told)
+        job = SeveralSlices(slices, report_progress)
         use_job(job)
         return job
 

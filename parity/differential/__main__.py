@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from parity.differential import recorded, report
-from parity.differential.catalogue import Case, chosen
+from parity.differential.catalogue import Case, select_cases
 from parity.differential.side import Outcomes, run_side
 from parity.differential.verdicts import BAD, Verdict, expected, judge
 
@@ -53,7 +53,7 @@ def _options(arguments: list[str] | None) -> tuple[argparse.Namespace, list[Case
     if options.record and not (options.original or options.tf1):
         parser.error("--record keeps what an original gives: add --original or --tf1")
     try:
-        cases = chosen(options.words)
+        cases = select_cases(options.words)
     except ValueError as error:
         parser.error(str(error))
     if options.report and options.words:
@@ -63,21 +63,21 @@ def _options(arguments: list[str] | None) -> tuple[argparse.Namespace, list[Case
 
 def _watch(who: str) -> Any:
     def watch(name: str, outcome: Any, seconds: float) -> None:
-        said = [key for key in ("hang", "crash") if isinstance(outcome, dict) and key in outcome]
-        print(f"  {who:8} {name} {seconds:.1f} s {' '.join(said).upper()}", flush=True)
+        marks = [key for key in ("hang", "crash") if isinstance(outcome, dict) and key in outcome]
+        print(f"  {who:8} {name} {seconds:.1f} s {' '.join(marks).upper()}", flush=True)
 
     return watch
 
 
 def _run_originals(options: argparse.Namespace, cases: list[Case]) -> recorded.References:
     """The recorded outcomes, with those of the Pythons that are named in their places."""
-    known = recorded.load()
+    references = recorded.load()
     plan = [(mode, mode, options.original) for mode in options.modes if options.original]
     if options.tf1:
         plan.append((recorded.TF1, "v2off", options.tf1))
     races = {case.name for case in cases if case.races}
     for reference, mode, python in plan:
-        found = run_side(
+        outcomes_by_case = run_side(
             python,
             cases,
             mode,
@@ -85,19 +85,19 @@ def _run_originals(options: argparse.Namespace, cases: list[Case]) -> recorded.R
             jobs=options.jobs,
             watch=_watch(reference),
         )
-        of_reference = known.setdefault(reference, {})
-        for name, outcomes in found.items():
-            seen = of_reference.get(name, []) if name in races else []
-            of_reference[name] = recorded.merged(seen, outcomes) if seen else outcomes
+        of_reference = references.setdefault(reference, {})
+        for name, outcomes in outcomes_by_case.items():
+            previous = of_reference.get(name, []) if name in races else []
+            of_reference[name] = recorded.merged(previous, outcomes) if previous else outcomes
         if options.record:
-            _record(known, cases)
-    return known
+            _record(references, cases)
+    return references
 
 
 def _record(references: recorded.References, cases: list[Case]) -> None:
     """Writes the files of the themes that the cases are of."""
     themes: dict[str, list[str]] = {case.theme: [] for case in cases}
-    for case in chosen([]):
+    for case in select_cases([]):
         if case.theme in themes:
             themes[case.theme].append(case.name)
     recorded.save(references, themes)
@@ -109,34 +109,34 @@ def _judge(
     modes = [*options.modes, *(["cores"] if options.cores else [])]
     table = expected()
     verdicts = []
-    kept = _kept(options.keep)
+    outcomes_by_mode = _read_outcomes(options.keep)
     one_at_a_time = threading.Lock()
     for mode in modes:
-        found: dict[str, Outcomes] = kept.setdefault(mode, {})
+        outcomes: dict[str, Outcomes] = outcomes_by_mode.setdefault(mode, {})
         say = _watch(f"here, {mode}")
 
         def watch(name: str, outcome: Any, seconds: float) -> None:
             with one_at_a_time:  # each process that works has a thread here
-                found[name] = [(1, outcome)]  # noqa: B023 - called within this turn
+                outcomes[name] = [(1, outcome)]  # noqa: B023 - called within this turn
                 say(name, outcome, seconds)  # noqa: B023
                 if options.keep:
-                    recorded.write_whole(options.keep, json.dumps(kept))
+                    recorded.write_whole(options.keep, json.dumps(outcomes_by_mode))
 
         run_side(
             sys.executable,
-            [case for case in cases if case.name not in found],
+            [case for case in cases if case.name not in outcomes],
             mode,
             cores=options.cores,
             jobs=options.jobs,
             watch=watch,
         )
         for case in cases:
-            if case.name in found and case.runs_in(mode):
-                verdicts.append(judge(case, mode, found[case.name], references, table))
+            if case.name in outcomes and case.runs_in(mode):
+                verdicts.append(judge(case, mode, outcomes[case.name], references, table))
     return verdicts
 
 
-def _kept(path: Path | None) -> dict[str, dict[str, Outcomes]]:
+def _read_outcomes(path: Path | None) -> dict[str, dict[str, Outcomes]]:
     """This side's outcomes of an earlier, perhaps interrupted run: mode to case to outcomes."""
     if path is None or not path.exists():
         return {}

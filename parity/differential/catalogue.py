@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-__all__ = ["FOLDER", "Case", "catalogue", "chosen"]
+__all__ = ["FOLDER", "Case", "catalogue", "select_cases"]
 
 FOLDER = Path(__file__).parent / "cases"
 
@@ -70,7 +70,7 @@ def _facts(decorator: ast.expr) -> dict | None:
     return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in keywords}
 
 
-def chosen(words: list[str]) -> list[Case]:
+def select_cases(words: list[str]) -> list[Case]:
     """Returns the cases that a command line names.
 
     Args:

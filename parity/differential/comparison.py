@@ -39,15 +39,15 @@ def differences(original: Any, here: Any, place: str = "") -> list[str]:
 
 
 def _of_dicts(original: dict, here: dict, place: str) -> list[str]:
-    found = []
+    lines = []
     for key in sorted({*original, *here}):
         if key not in original:
-            found.append(f"{place}/{key}: only here: {_short(here[key])}")
+            lines.append(f"{place}/{key}: only here: {_short(here[key])}")
         elif key not in here:
-            found.append(f"{place}/{key}: only in the original: {_short(original[key])}")
+            lines.append(f"{place}/{key}: only in the original: {_short(original[key])}")
         else:
-            found += _of_values(key, original[key], here[key], f"{place}/{key}")
-    return found
+            lines += _of_values(key, original[key], here[key], f"{place}/{key}")
+    return lines
 
 
 def _of_values(key: str, original: Any, here: Any, place: str) -> list[str]:

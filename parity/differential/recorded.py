@@ -27,14 +27,14 @@ References = dict[str, dict[str, Outcomes]]
 
 def load() -> References:
     """Returns all recorded outcomes."""
-    found: References = {}
+    by_reference: References = {}
     for path in sorted(GOLDENS.glob("*.json")):
         for name, of_case in json.loads(path.read_text(encoding="utf-8")).items():
             for references, outcomes in of_case.items():
                 for reference in references.split():
-                    kept = [(count, outcome) for count, outcome in outcomes]
-                    found.setdefault(reference, {})[name] = kept
-    return found
+                    pairs = [(count, outcome) for count, outcome in outcomes]
+                    by_reference.setdefault(reference, {})[name] = pairs
+    return by_reference
 
 
 def save(references: References, themes: Mapping[str, Iterable[str]]) -> None:
@@ -51,8 +51,8 @@ def save(references: References, themes: Mapping[str, Iterable[str]]) -> None:
             groups: dict[str, list[str]] = {}
             for reference, of_reference in sorted(references.items()):
                 if name in of_reference:
-                    kept = [(count, _short(outcome)) for count, outcome in of_reference[name]]
-                    text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
+                    pairs = [(count, _short(outcome)) for count, outcome in of_reference[name]]
+                    text = json.dumps(pairs, sort_keys=True, separators=(",", ":"))
                     groups.setdefault(text, []).append(reference)
             entries = [f"  {json.dumps(' '.join(who))}: {text}" for text, who in groups.items()]
             if entries:
@@ -61,16 +61,16 @@ def save(references: References, themes: Mapping[str, Iterable[str]]) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file so that who reads it meanwhile finds the old text or the new one, whole."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    """Writes a file atomically: a concurrent reader sees all of the old text or of the new one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
 
 
-def merged(known: Outcomes, new: Outcomes) -> Outcomes:
+def merged(old: Outcomes, new: Outcomes) -> Outcomes:
     """Returns the outcomes of two batches of runs of a racing case, with their counts added up."""
     counts: dict[str, int] = {}
-    for count, outcome in [*known, *new]:
+    for count, outcome in [*old, *new]:
         text = json.dumps(_short(outcome), sort_keys=True)
         counts[text] = counts.get(text, 0) + count
     return [(count, json.loads(text)) for text, count in counts.items()]

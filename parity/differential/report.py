@@ -73,6 +73,6 @@ def write(verdicts: Sequence[Verdict], cases: Iterable[Case], references: Refere
         for reference, of_reference in sorted(references.items()):
             if case.races and case.name in of_reference:
                 counts = sorted((count for count, _ in of_reference[case.name]), reverse=True)
-                shown = " + ".join(map(str, counts))
-                parts.append(f"| `{case.name}` | {reference} | {shown} | {case.races} |\n")
+                run_counts = " + ".join(map(str, counts))
+                parts.append(f"| `{case.name}` | {reference} | {run_counts} | {case.races} |\n")
     REPORT.write_text("".join(parts), encoding="utf-8")

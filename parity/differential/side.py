@@ -46,18 +46,18 @@ def run_side(
     """
     command = [python, "-W", "ignore", "-m", "parity.differential.worker"]
     command += ["--mode", mode, "--cores", str(cores)]
-    wanted = [case for case in cases if case.runs_in(mode)]
-    size = max(1, min(_CASES_A_PROCESS, -(-len(wanted) // jobs)))
-    shares = [wanted[start : start + size] for start in range(0, len(wanted), size)]
+    mode_cases = [case for case in cases if case.runs_in(mode)]
+    size = max(1, min(_CASES_A_PROCESS, -(-len(mode_cases) // jobs)))
+    shares = [mode_cases[start : start + size] for start in range(0, len(mode_cases), size)]
 
     def run(share: list[Case]) -> dict[str, Outcomes]:
         return _Share(command, share, repeat, watch).outcomes()
 
-    found: dict[str, Outcomes] = {}
+    outcomes_by_case: dict[str, Outcomes] = {}
     with ThreadPoolExecutor(jobs) as pool:
         for outcomes in pool.map(run, shares):
-            found.update(outcomes)
-    return found
+            outcomes_by_case.update(outcomes)
+    return outcomes_by_case
 
 
 class _Share:
@@ -73,27 +73,27 @@ class _Share:
         self._command, self._watch = command, watch
         self._cases = {case.name: case for case in cases}
         self._left = {case.name: repeat if case.races else 1 for case in cases}
-        self._found: dict[str, Outcomes] = {case.name: [] for case in cases}
+        self._outcomes: dict[str, Outcomes] = {case.name: [] for case in cases}
 
     def outcomes(self) -> dict[str, Outcomes]:
         while self._left:
             self._one_process()
-        return self._found
+        return self._outcomes
 
     def _one_process(self) -> None:
-        told = [[self._cases[name].theme, name, times] for name, times in self._left.items()]
-        worker = WorkerProcess(self._command, told)
-        running, heard, is_silent = "", time.monotonic(), False
+        tasks = [[self._cases[name].theme, name, times] for name, times in self._left.items()]
+        worker = WorkerProcess(self._command, tasks)
+        running, last_event, is_silent = "", time.monotonic(), False
 
         def limit() -> float:
             allowed = self._cases[running].seconds if running else _LOADING
-            return max(0.1, heard + allowed - time.monotonic())
+            return max(0.1, last_event + allowed - time.monotonic())
 
         for event in worker.events(limit):
             if event is None:
                 is_silent = True
                 break
-            heard = time.monotonic()
+            last_event = time.monotonic()
             if event["event"] == "start":
                 running = event["case"]
             elif event["event"] == "end":
@@ -103,7 +103,7 @@ class _Share:
         status = worker.stop()
         if running:
             outcome = {"hang": True} if is_silent else {"crash": status}
-            self._add(running, outcome, time.monotonic() - heard)
+            self._add(running, outcome, time.monotonic() - last_event)
         elif self._left:  # it never came to a case
             why = f"said nothing for {_LOADING:g} s" if is_silent else f"ended with {status}"
             raise RuntimeError(f"{' '.join(self._command)} {why} between two cases:\n{words}")
@@ -112,11 +112,11 @@ class _Share:
         self._left[name] -= 1
         if not self._left[name]:
             del self._left[name]
-        found = self._found[name]
-        for index, (count, known) in enumerate(found):
-            if known == outcome:
-                found[index] = (count + 1, known)
+        counts = self._outcomes[name]
+        for index, (count, recorded_outcome) in enumerate(counts):
+            if recorded_outcome == outcome:
+                counts[index] = (count + 1, recorded_outcome)
                 break
         else:
-            found.append((1, outcome))
+            counts.append((1, outcome))
         self._watch(name, outcome, seconds)

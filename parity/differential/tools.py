@@ -1,4 +1,4 @@
-"""What cases are written with: TensorFlow as programs import it, and ways to look at results."""
+"""Tools of the cases: TensorFlow as programs import it, and ways to look at results."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def events(folder, values=True, skip=_RATES):
         for value in event.summary.value:
             if value.tag not in skip:
                 kind = value.WhichOneof("value")
-                shown = _summary(value, kind) if values else None
-                rows.append([value.tag, int(event.step), kind, shown])
+                content = _summary(value, kind) if values else None
+                rows.append([value.tag, int(event.step), kind, content])
     return sorted(rows, key=lambda row: (row[1], row[0]))
 
 
@@ -116,14 +116,14 @@ def event_kinds(folder):
 
 def files(folder):
     """Returns the paths of all files in a folder; event files without time and host."""
-    found = set()
+    paths = set()
     for root, _, names in os.walk(folder):
         for name in names:
             path = os.path.relpath(os.path.join(root, name), folder)
             if "events.out" in name:
                 path = os.path.join(os.path.dirname(path), "events.out")
-            found.add(path)
-    return sorted(found)
+            paths.add(path)
+    return sorted(paths)
 
 
 @contextlib.contextmanager

@@ -41,7 +41,7 @@ class Expected(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What came of a case in a mode.
+    """The result of a case in a mode.
 
     Attributes:
       case: its name.
@@ -66,14 +66,14 @@ def expected() -> dict[str, Expected]:
     """
     headings = set(re.findall(r"^##+ (.+)$", _PAGE.read_text(encoding="utf-8"), re.MULTILINE))
     table = json.loads(_TABLE.read_text(encoding="utf-8"))
-    found = {name: Expected(**entry) for name, entry in table.items()}
-    lost = {name: entry.section for name, entry in found.items() if entry.section not in headings}
+    entries = {name: Expected(**entry) for name, entry in table.items()}
+    lost = {name: entry.section for name, entry in entries.items() if entry.section not in headings}
     if lost:
         raise ValueError(
             f"{_TABLE.name} names sections that {_PAGE.name} does not have: {lost}. "
             f"Write them there, or take one of {sorted(headings)}"
         )
-    return found
+    return entries
 
 
 def judge(
@@ -92,11 +92,11 @@ def judge(
       references: the originals'.
       table: the expected differences.
     """
-    wanted = references.get("v2on" if mode == "cores" else mode, {}).get(case.name)
-    if wanted is None:
+    original_outcomes = references.get("v2on" if mode == "cores" else mode, {}).get(case.name)
+    if original_outcomes is None:
         lines = ["there is no outcome of the original; record it with --original PYTHON --record"]
         return Verdict(case.name, mode, DIFFERS, lines)
-    lines = _lines(wanted, here)
+    lines = _lines(original_outcomes, here)
     older = references.get(TF1, {}).get(case.name) if mode == "v2off" else None
     if older is not None and all(_is_lacking(outcome) for _, outcome in older):
         older = None
@@ -110,17 +110,19 @@ def judge(
     return Verdict(case.name, mode, kind, lines, with_tf1)
 
 
-def _lines(wanted: Outcomes, here: Outcomes) -> list[str]:
-    """How an outcome here differs from the nearest of the original's; empty if each is one."""
+def _lines(original_outcomes: Outcomes, here: Outcomes) -> list[str]:
+    """Returns an outcome's differences from the nearest of the original's; [] if each is one."""
     for _, outcome in here:
-        found = [differences(of_original, outcome) for _, of_original in wanted]
-        if all(found):
-            return min(found, key=len)
+        difference_lists = [
+            differences(of_original, outcome) for _, of_original in original_outcomes
+        ]
+        if all(difference_lists):
+            return min(difference_lists, key=len)
     return []
 
 
 def _is_lacking(outcome: Any) -> bool:
-    """Whether a case cannot be run there: TF 1.15 has not all that it uses."""
+    """Returns whether a case cannot run there, because TF 1.15 lacks some of what it uses."""
     if not isinstance(outcome, dict) or "raised" not in outcome:
         return False
     first = outcome["raised"].split(" ")[1]

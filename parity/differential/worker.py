@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=0)
     parser.add_argument("--report", type=int, required=True, help="a file descriptor to write to")
     options = parser.parse_args()
-    wanted = json.loads(sys.stdin.read())
+    tasks = json.loads(sys.stdin.read())
     with os.fdopen(options.report, "w", buffering=1, encoding="utf-8") as report:
 
         def write(**event):
@@ -32,7 +32,7 @@ def main() -> None:
         from parity.differential import outcome, world
 
         world.enter(options.mode, options.cores)
-        for theme, name, times in wanted:
+        for theme, name, times in tasks:
             for _ in range(times):
                 write(event="start", case=name)
                 began = time.time()

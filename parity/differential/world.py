@@ -1,4 +1,4 @@
-"""What a case finds around it: TensorFlow with Estimator, the mode, and quiet logs.
+"""The environment of a case: TensorFlow with Estimator, the mode, and quiet logs.
 
 The worker calls ``enter`` before it imports the first case.
 """

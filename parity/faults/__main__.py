@@ -65,28 +65,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--results", metavar="FILE", type=Path, help="continue from the results in this file"
     )
-    given = parser.parse_intermixed_args(argv)
-    kind = KINDS[given.kind]
-    unknown = set(given.cases) - set(kind.NAMES)
+    arguments = parser.parse_intermixed_args(argv)
+    kind = KINDS[arguments.kind]
+    unknown = set(arguments.cases) - set(kind.NAMES)
     if unknown:
         parser.error(f"no such case: {sorted(unknown)[0]}; there are {', '.join(kind.NAMES)}")
-    options = Options(given.every, given.seed, given.tried, given.results)
-    here = kind.run(given.cases or kind.NAMES, options)
-    if given.json:
-        Path(given.json).write_text(json.dumps(here, indent=1))
+    options = Options(arguments.every, arguments.seed, arguments.tried, arguments.results)
+    results = kind.run(arguments.cases or kind.NAMES, options)
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(results, indent=1))
         return 0
-    original = _of_original(given, options) if given.original else {}
-    print("\n".join(kind.table(here, original)))
-    return 0 if all(case["held"] or case["known"] for case in here.values()) else 1
+    original = _of_original(arguments, options) if arguments.original else {}
+    print("\n".join(kind.table(results, original)))
+    return 0 if all(case["held"] or case["known"] for case in results.values()) else 1
 
 
-def _of_original(given: argparse.Namespace, options: Options) -> dict:
-    if given.original.endswith(".json"):
-        return json.loads(Path(given.original).read_text())
+def _of_original(arguments: argparse.Namespace, options: Options) -> dict:
+    if arguments.original.endswith(".json"):
+        return json.loads(Path(arguments.original).read_text())
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "results.json")
         how = ["--every", str(options.every), "--seed", str(options.seed), "--json", str(out)]
-        command = [given.original, "-m", "parity.faults", given.kind, *how, *given.cases]
+        command = [
+            arguments.original,
+            "-m",
+            "parity.faults",
+            arguments.kind,
+            *how,
+            *arguments.cases,
+        ]
         subprocess.run(command, check=True)
         return json.loads(out.read_text())
 

@@ -6,32 +6,32 @@ import collections
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["counted", "table"]
+__all__ = ["summarize_case", "table"]
 
 
-def counted(
+def summarize_case(
     outcomes: Sequence[Mapping[str, Any]],
-    held: Callable[[Mapping[str, Any]], bool],
-    told: Callable[[Mapping[str, Any]], str],
+    is_correct: Callable[[Mapping[str, Any]], bool],
+    describe: Callable[[Mapping[str, Any]], str],
 ) -> dict[str, Any]:
     """Sums up a case.
 
     Args:
       outcomes: one for each fault.
-      held: returns whether an outcome is correct.
-      told: returns an outcome in a few words.
+      is_correct: returns whether an outcome is correct.
+      describe: returns an outcome in a few words.
 
     Returns:
       The number `tried`, the `count` of those that held, whether all `held`, the outcomes `told`
       with their counts, and `known`, which is False.
     """
-    count = sum(map(held, outcomes))
+    count = sum(map(is_correct, outcomes))
     return {
         "tried": len(outcomes),
         "count": count,
         "held": count == len(outcomes),
         "known": False,
-        "told": dict(collections.Counter(map(told, outcomes))),
+        "told": dict(collections.Counter(map(describe, outcomes))),
     }
 
 
@@ -52,10 +52,10 @@ def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]
     yield f"{held} of {tried} held."
 
 
-def _in_words(told: Mapping[str, int]) -> str:
-    if len(told) == 1:
-        return next(iter(told))
-    return "; ".join(f"{count}x {what}" for what, count in sorted(told.items()))
+def _in_words(counts_by_text: Mapping[str, int]) -> str:
+    if len(counts_by_text) == 1:
+        return next(iter(counts_by_text))
+    return "; ".join(f"{count}x {text}" for text, count in sorted(counts_by_text.items()))
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from parity.faults.counts import counted, table
+from parity.faults.counts import summarize_case, table
 from parity.faults.options import Options
-from parity.faults.restarts import in_fork, mended, restart_told
+from parity.faults.restarts import describe_restart, in_fork, mended
 
 __all__ = ["NAMES", "run", "table"]
 
@@ -41,7 +41,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: `every` and `seed` have an effect.
 
     Returns:
-      JSON by case: see `counts.counted`.
+      JSON by case: see `counts.summarize_case`.
     """
     from parity.faults import restarting
 
@@ -59,8 +59,8 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
                 (path,) = copy.glob(pattern.replace("-N", f"-{_NEWEST}"))
                 _damage(path, how, chance)
             places = [str(copy) for copy in copies]
-            told = in_fork(folder, lambda: restarting.restart(places, first["weights"]))  # noqa: B023
-            results[case] = counted(told, mended, restart_told)
+            outcomes = in_fork(folder, lambda: restarting.restart(places, first["weights"]))  # noqa: B023
+            results[case] = summarize_case(outcomes, mended, describe_restart)
             for copy in copies:
                 shutil.rmtree(copy)
     return results

@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from parity.faults.counts import counted, table
-from parity.faults.kills import Ground, differences_told, told_of
+from parity.faults.counts import summarize_case, table
+from parity.faults.kills import Ground, describe_deviations, deviations_of
 from parity.faults.options import Options
 
 __all__ = ["NAMES", "run", "table"]
@@ -41,7 +41,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: `every` and `seed` have an effect.
 
     Returns:
-      JSON by case: see `counts.counted`; `broken` lists the outcomes that did not hold.
+      JSON by case: see `counts.summarize_case`; `broken` lists the outcomes that did not hold.
     """
     results = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +56,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
                 outcomes = [_slowed(grounds[name])]
             else:
                 outcomes = _refused(grounds[name], _ERRORS[fault], options)
-            results[case] = counted(outcomes, lambda outcome: outcome["held"], _told)
+            results[case] = summarize_case(outcomes, lambda outcome: outcome["held"], _describe)
             results[case]["broken"] = [outcome for outcome in outcomes if not outcome["held"]]
         shutil.rmtree(folder)
     return results
@@ -70,31 +70,31 @@ def _refused(ground: Ground, error: int, options: Options) -> list[dict[str, Any
     ground.clean(model_dir)
     places = random.Random(options.seed).sample(range(1, count + 1), count)[:: options.every]
 
-    found = []
+    judgements = []
     for some in (places[start : start + _TOGETHER] for start in range(0, count, _TOGETHER)):
         model_dirs = [ground.place(f"refused-{error}-{at}") for at in some]
         faults = [Fault(Action.REFUSE, at, Kind.TAKES_SPACE, error) for at in some]
         with ThreadPoolExecutor(2) as pool:
             outcomes = list(pool.map(ground.run_with, faults, model_dirs))
-        for outcome, told in zip(outcomes, told_of(ground, *model_dirs)):
+        for outcome, deviations in zip(outcomes, deviations_of(ground, *model_dirs)):
             refused = [one for one in outcome.operations if one.fate == "refused"]
             if refused:
-                found.append(_judged(outcome, refused[0], told, error))
+                judgements.append(_judged(outcome, refused[0], deviations, error))
         for model_dir in model_dirs:
             ground.clean(model_dir)
-    return found
+    return judgements
 
 
-def _judged(outcome: Any, first: Any, told: list[Any], error: int) -> dict[str, Any]:
+def _judged(outcome: Any, first: Any, deviations: list[Any], error: int) -> dict[str, Any]:
     """Checks that an error names the reason or nothing is lost, and the next process recovers."""
     raised = list(_RAISED.finditer(outcome.output))
     name, reason = raised[-1].groups() if outcome.code and raised else ("", "")
     # TensorFlow's "Graph execution error" names the reason some lines further down.
-    whole = outcome.output[raised[-1].start() :] if raised else ""
-    is_named = os.strerror(error) in whole if outcome.code else outcome.code == 0
+    message = outcome.output[raised[-1].start() :] if raised else ""
+    is_named = os.strerror(error) in message if outcome.code else outcome.code == 0
     return {
-        "held": is_named and not told, "error": name, "reason": reason, "code": outcome.code,
-        "told": told, "first": f"{first.name} {first.path}",
+        "held": is_named and not deviations, "error": name, "reason": reason, "code": outcome.code,
+        "told": deviations, "first": f"{first.name} {first.path}",
     }  # fmt: skip
 
 
@@ -105,16 +105,16 @@ def _slowed(ground: Ground) -> dict[str, Any]:
     model_dir = ground.place("slowed")
     fault = Fault(Action.DELAY, 1, Kind.WAITS_FOR_DISK, secs=_SLOW_SECS)
     outcome = ground.run_with(fault, model_dir)
-    told: list[Any] = [("error", outcome.output[-300:])]
+    deviations: list[Any] = [("error", outcome.output[-300:])]
     if outcome.code == 0:
         ((traces, error),) = ground.look(model_dir)
-        told = [("error", error)] if error else differences(ground.traces, traces)
+        deviations = [("error", error)] if error else differences(ground.traces, traces)
     ground.clean(model_dir)
-    return {"held": not told, "error": "", "code": outcome.code, "told": told}
+    return {"held": not deviations, "error": "", "code": outcome.code, "told": deviations}
 
 
-def _told(outcome: Mapping[str, Any]) -> str:
+def _describe(outcome: Mapping[str, Any]) -> str:
     if outcome["code"] is None:
         return "hangs"
-    then = differences_told(outcome)
-    return f"{outcome['error']}, then {then}" if outcome["code"] else then
+    afterwards = describe_deviations(outcome)
+    return f"{outcome['error']}, then {afterwards}" if outcome["code"] else afterwards

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from parity.faults import foreign_entries
-from parity.faults.counts import counted, table
+from parity.faults.counts import summarize_case, table
 from parity.faults.options import Options
 
 __all__ = ["NAMES", "REFUSALS", "run", "table"]
@@ -43,7 +43,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: `seed`, `every`, and `tried`, the number of folders of both cases.
 
     Returns:
-      JSON by case: see `counts.counted`; `broken` lists the outcomes that did not hold.
+      JSON by case: see `counts.summarize_case`; `broken` lists the outcomes that did not hold.
     """
     results = {}
     with tempfile.TemporaryDirectory() as name:
@@ -54,7 +54,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
             for start in range(0, len(seeds), _TOGETHER):
                 outcomes += _tried(Path(name), case, seeds[start : start + _TOGETHER])
                 print(f"{case}: {len(outcomes)} of {len(seeds)}", file=sys.stderr, flush=True)
-            results[case] = counted(outcomes, lambda outcome: not outcome["lost"], _told)
+            results[case] = summarize_case(outcomes, lambda outcome: not outcome["lost"], _describe)
             results[case]["broken"] = [outcome for outcome in outcomes if outcome["lost"]]
     return results
 
@@ -73,12 +73,12 @@ def _tried(folder: Path, case: str, seeds: Sequence[int]) -> list[dict[str, Any]
         first = [_killed(folder, root, seed) for root, seed in zip(roots, seeds)]
     else:
         first = in_fork(folder, lambda: _each(roots, seeds, _ended), _SECS * len(roots))
-    then = in_fork(folder, lambda: _each(roots, seeds, _continued), _SECS * len(roots))
+    second = in_fork(folder, lambda: _each(roots, seeds, _continued), _SECS * len(roots))
     outcomes = []
-    for root, seed, there, *told in zip(roots, seeds, before, first, then):
-        lost = foreign_entries.losses(there, foreign_entries.contents(root))
-        lost += [error for error in told if error.startswith("unexpected")]
-        outcomes.append({"case": case, "seed": seed, "told": told, "lost": lost})
+    for root, seed, entries, *messages in zip(roots, seeds, before, first, second):
+        lost = foreign_entries.losses(entries, foreign_entries.contents(root))
+        lost += [error for error in messages if error.startswith("unexpected")]
+        outcomes.append({"case": case, "seed": seed, "told": messages, "lost": lost})
         if lost:
             print(json.dumps(outcomes[-1]), file=sys.stderr, flush=True)
         shutil.rmtree(root)
@@ -143,7 +143,7 @@ def _has_exports(seed: int) -> bool:
     return seed % 4 == 0
 
 
-def _told(outcome: Mapping[str, Any]) -> str:
+def _describe(outcome: Mapping[str, Any]) -> str:
     if outcome["lost"]:
         return "lost"
     error = outcome["told"][-1].partition(":")[0]

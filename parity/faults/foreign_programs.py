@@ -92,16 +92,16 @@ def killed_after(count: int, end: Callable[[], None] | None = None) -> Iterator[
       count: the number of the operation, from 1. Half of the kills come after the operation.
       end: ends the process; None: the operation, and each later one, raises Killed.
     """
-    left = count
+    remaining = count
     is_after = random.Random(count).random() < 0.5
 
     def counting(real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            nonlocal left
-            left -= 1
-            if left == 0 and is_after:
+            nonlocal remaining
+            remaining -= 1
+            if remaining == 0 and is_after:
                 real(*args, **kwargs)
-            if left <= 0:
+            if remaining <= 0:
                 if end is not None:
                     end()
                 raise Killed

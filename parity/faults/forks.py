@@ -54,7 +54,7 @@ class Forked:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process has ended."""
+        """True if the process has ended."""
         if self._status is None:
             process, status = os.waitpid(self._id, os.WNOHANG)
             self._status = status if process else None

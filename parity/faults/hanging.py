@@ -155,8 +155,8 @@ def _py_function(folder: str, ready: Ready) -> None:
                 _hangs(ready)()
             return value
 
-        seen = _v1.py_func(look, [step], tf.int64)
-        return loss + 0.0 * tf.cast(seen, tf.float32)
+        step_value = _v1.py_func(look, [step], tf.int64)
+        return loss + 0.0 * tf.cast(step_value, tf.float32)
 
     _estimator(folder, in_step=in_step).train(_ones)
 

@@ -35,11 +35,11 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: `every` has an effect: the changed copies are fewer.
 
     Returns:
-      JSON by the kind of file: see `counts.counted`; and the longest time in `secs`.
+      JSON by the kind of file: see `counts.summarize_case`; and the longest time in `secs`.
     """
     del names
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, str(_PROGRAM), folder],
             env={
                 **os.environ,
@@ -52,18 +52,18 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
             timeout=_SECS,
             check=False,
         )
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    lines = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
     results = {case["case"]: _counted(case) for case in lines}
-    if done.returncode:
-        what = f"ended with {done.returncode} after these: {done.stderr[-300:]}"
+    if process.returncode:
+        description = f"ended with {process.returncode} after these: {process.stderr[-300:]}"
         results["the next one"] = {
-            "tried": 1, "count": 0, "held": False, "known": False, "told": {what: 1}
+            "tried": 1, "count": 0, "held": False, "known": False, "told": {description: 1}
         }  # fmt: skip
     return results
 
 
 def _counted(case: Mapping[str, Any]) -> dict[str, Any]:
-    outcomes = {what: case[what] for what in ("refused", "read") if case[what]}
+    outcomes = {kind: case[kind] for kind in ("refused", "read") if case[kind]}
     if case["others"]:
         outcomes["another error"] = len(case["others"])
     is_slow = case["slowest"] >= _MOST_SECS

@@ -18,10 +18,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from parity.faults.counts import counted, table
+from parity.faults.counts import summarize_case, table
 from parity.faults.options import Options
 
-__all__ = ["NAMES", "Ground", "differences_told", "run", "table", "told_of"]
+__all__ = ["NAMES", "Ground", "describe_deviations", "deviations_of", "run", "table"]
 
 NAMES = ["train", "retention", "train_and_evaluate", "tpu", "warm_start"]
 _AT_ONCE = 2
@@ -55,9 +55,9 @@ class Ground:
             )
             if error:
                 raise RuntimeError(f"the first training failed: {error}")
-        started = time.monotonic()
+        start = time.monotonic()
         (error,) = self._in_fork("first", [str(folder / "undisturbed")], _each(self._program))
-        self.secs = time.monotonic() - started
+        self.secs = time.monotonic() - start
         ((self.traces, error),) = [({}, error)] if error else self.look(folder / "undisturbed")
         if error:
             raise RuntimeError(f"the undisturbed training failed: {error}")
@@ -89,7 +89,8 @@ class Ground:
         """
         errors = self._in_fork("go_on", [str(place) for place in model_dirs], _each(self._program))
         return [
-            ({}, error) if error else found for error, found in zip(errors, self.look(*model_dirs))
+            ({}, error) if error else traces
+            for error, traces in zip(errors, self.look(*model_dirs))
         ]
 
     def look(self, *model_dirs: Path) -> list[tuple[dict[str, Any], str]]:
@@ -153,18 +154,18 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: all of them have an effect.
 
     Returns:
-      JSON by case: see `counts.counted`; and the `operations` of an undisturbed run.
+      JSON by case: see `counts.summarize_case`; and the `operations` of an undisturbed run.
     """
     results = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
             ground = Ground(Path(folder, name), name)
-            known = _Results(options.results, name)
+            saved_results = _Results(options.results, name)
             points, number = _points(ground)
-            chosen = random.Random(options.seed).sample(points, len(points))[:: options.every]
-            outcomes = known.complete(ground, chosen)
+            sample = random.Random(options.seed).sample(points, len(points))[:: options.every]
+            outcomes = saved_results.complete(ground, sample)
             reached = [outcome for outcome in outcomes if outcome["was_killed"]]
-            results[name] = counted(reached, lambda o: not o["told"], differences_told)
+            results[name] = summarize_case(reached, lambda o: not o["told"], describe_deviations)
             results[name]["operations"] = number
             shutil.rmtree(folder + "/" + name)
     return results
@@ -175,27 +176,29 @@ class _Results:
 
     def __init__(self, file: Path | None, case: str):
         self._file, self._case = file, case
-        self._known: dict[tuple[str, int], dict[str, Any]] = {}
+        self._recorded: dict[tuple[str, int], dict[str, Any]] = {}
         if file and file.exists():
             for line in map(json.loads, file.read_text().splitlines()):
                 if line["case"] == case:
-                    self._known[line["action"], line["at"]] = line
+                    self._recorded[line["action"], line["at"]] = line
 
     def complete(
         self, ground: Ground, points: Sequence[tuple[str, int]]
     ) -> Iterable[dict[str, Any]]:
         """Returns the outcomes of all these points; tries those that are not known yet."""
-        left = [point for point in points if point not in self._known]
-        for some in (left[start : start + _TOGETHER] for start in range(0, len(left), _TOGETHER)):
+        untried = [point for point in points if point not in self._recorded]
+        for some in (
+            untried[start : start + _TOGETHER] for start in range(0, len(untried), _TOGETHER)
+        ):
             for outcome in _kill(ground, some):
-                self._known[outcome["action"], outcome["at"]] = outcome
+                self._recorded[outcome["action"], outcome["at"]] = outcome
                 line = json.dumps({"case": self._case, **outcome})
                 if self._file:
                     with self._file.open("a") as file:
                         file.write(line + "\n")
                 if outcome["told"]:
                     print(line, file=sys.stderr, flush=True)
-        return [self._known[point] for point in points]
+        return [self._recorded[point] for point in points]
 
 
 def _points(ground: Ground) -> tuple[list[tuple[str, int]], int]:
@@ -222,19 +225,20 @@ def _kill(ground: Ground, points: Sequence[tuple[str, int]]) -> list[dict[str, A
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         outcomes = list(pool.map(ground.run_with, faults, model_dirs))
     killed = [place for place, outcome in zip(model_dirs, outcomes) if outcome.was_killed]
-    told = dict(zip(killed, told_of(ground, *killed)))
-    found = []
+    deviations = dict(zip(killed, deviations_of(ground, *killed)))
+    records = []
     for (action, at), place, outcome in zip(points, model_dirs, outcomes):
         last = outcome.operations[-1] if outcome.operations else None
-        found.append({
+        records.append({
             "action": action, "at": at, "was_killed": outcome.was_killed,
-            "operation": f"{last.name} {last.path}" if last else "", "told": told.get(place, []),
+            "operation": f"{last.name} {last.path}" if last else "",
+            "told": deviations.get(place, []),
         })  # fmt: skip
         ground.clean(place)
-    return found
+    return records
 
 
-def told_of(ground: Ground, *model_dirs: Path) -> list[list[Any]]:
+def deviations_of(ground: Ground, *model_dirs: Path) -> list[list[Any]]:
     """Continues to the end in each folder; returns the differences from an undisturbed run."""
     from parity.faults.traces import differences
 
@@ -244,7 +248,7 @@ def told_of(ground: Ground, *model_dirs: Path) -> list[list[Any]]:
     ]
 
 
-def differences_told(outcome: Mapping[str, Any]) -> str:
+def describe_deviations(outcome: Mapping[str, Any]) -> str:
     """Returns the kinds of differences, in a few words."""
     kinds: Iterable[str] = sorted({kind for kind, _ in outcome["told"]})
     return ", ".join(kinds) or _SAME

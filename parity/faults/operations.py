@@ -92,7 +92,7 @@ class Outcome:
 
     @property
     def was_killed(self) -> bool:
-        """Whether the fault killed it."""
+        """True if the fault killed it."""
         return self.code == 128 + signal.SIGKILL and any(
             operation.fate == "killed" for operation in self.operations
         )
@@ -148,7 +148,7 @@ def run_with(
       OSError: the machine does not allow tracing of processes.
     """
     library = _library()
-    counted = log.with_suffix(".operations")
+    operation_log = log.with_suffix(".operations")
     place = os.path.realpath(folder)
 
     def followed() -> None:
@@ -157,7 +157,9 @@ def run_with(
             _check(library.follow_me())
             program()
             raise SystemExit(0)
-        descriptor = os.open(counted, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        descriptor = os.open(
+            operation_log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600
+        )
         status = library.follow(
             process, os.fsencode(place), fault.action, fault.at, fault.kinds, fault.error,
             int(fault.secs * 1e6), descriptor,
@@ -168,13 +170,13 @@ def run_with(
 
     process = Forked(lambda ready: followed(), log)
     code = process.wait(secs)
-    lines = counted.read_text(errors="replace").splitlines() if counted.exists() else []
+    lines = operation_log.read_text(errors="replace").splitlines() if operation_log.exists() else []
     operations = [Operation(*line.split("\t")) for line in lines]
     shortened = [
         dataclasses.replace(operation, path=operation.path[len(place) + 1 :])
         for operation in operations
     ]
-    counted.unlink(missing_ok=True)
+    operation_log.unlink(missing_ok=True)
     return Outcome(code, shortened, process.output)
 
 

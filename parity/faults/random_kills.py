@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parity.faults.counts import counted, table
-from parity.faults.kills import Ground, told_of
+from parity.faults.counts import summarize_case, table
+from parity.faults.kills import Ground, deviations_of
 from parity.faults.options import Options
 
 __all__ = ["NAMES", "run", "table"]
@@ -30,7 +30,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: `seed`, and `every=N` to run one training in N.
 
     Returns:
-      JSON by case: see `counts.counted`; a training counts once for each of its kills.
+      JSON by case: see `counts.summarize_case`; a training counts once for each of its kills.
     """
     results = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +41,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
                 outcome = _training(ground, name, seed)
                 print(json.dumps(outcome), file=sys.stderr, flush=True)
                 outcomes += [outcome] * outcome["kills"]
-            results[name] = counted(outcomes, lambda outcome: not outcome["told"], _told)
+            results[name] = summarize_case(outcomes, lambda outcome: not outcome["told"], _describe)
     return results
 
 
@@ -61,10 +61,10 @@ def _training(ground: Ground, name: str, seed: int) -> dict[str, Any]:
             secs.append(round(after, 2))
         else:
             break  # it finished
-    (told,) = told_of(ground, model_dir)
+    (deviations,) = deviations_of(ground, model_dir)
     ground.clean(model_dir)
-    return {"case": name, "seed": seed, "kills": kills, "after_secs": secs, "told": told}
+    return {"case": name, "seed": seed, "kills": kills, "after_secs": secs, "told": deviations}
 
 
-def _told(outcome: Mapping[str, Any]) -> str:
+def _describe(outcome: Mapping[str, Any]) -> str:
     return ", ".join(sorted({kind for kind, _ in outcome["told"]})) or "as undisturbed"

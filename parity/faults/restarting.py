@@ -83,8 +83,8 @@ def restart(folders: list[str], weights: list[float]) -> list[dict[str, Any]]:
             same = _train(folder, max_steps=LAST, hooks=[began]) == weights
         except Exception as raised:
             error = type(raised).__name__
-        kept = all(_time(folder, name) == old for name, old in before.items())
-        outcomes.append({"began": began.step, "same": same, "error": error, "kept": kept})
+        is_untouched = all(_time(folder, name) == old for name, old in before.items())
+        outcomes.append({"began": began.step, "same": same, "error": error, "kept": is_untouched})
     return outcomes
 
 

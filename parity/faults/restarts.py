@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parity.faults.counts import counted, table
+from parity.faults.counts import summarize_case, table
 from parity.faults.options import Options
 
-__all__ = ["NAMES", "in_fork", "mended", "restart_told", "run", "table"]
+__all__ = ["NAMES", "describe_restart", "in_fork", "mended", "run", "table"]
 
 _TRIES = 5  # for each kind of damage, at as many places of the file
 _WRITERS, _READERS = 20, 100
@@ -66,7 +66,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: without effect.
 
     Returns:
-      JSON by case: see `counts.counted`.
+      JSON by case: see `counts.summarize_case`.
     """
     del options
     with tempfile.TemporaryDirectory() as name:
@@ -78,10 +78,10 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         results = {}
         for case in names:
             if case in _DAMAGES:
-                told = _damaged(folder, case, trained, first["weights"])
+                outcomes = _damaged(folder, case, trained, first["weights"])
             else:
-                told = _beside_a_writer(folder, case)
-            results[case] = counted(told, _HELD.get(case, mended), restart_told)
+                outcomes = _beside_a_writer(folder, case)
+            results[case] = summarize_case(outcomes, _HELD.get(case, mended), describe_restart)
         return results
 
 
@@ -92,11 +92,11 @@ def in_fork(folder: Path, program: Callable[[], Any], secs: float = _SECS) -> An
     out = folder / "result.json"
     out.unlink(missing_ok=True)
 
-    def written(ready: Callable[[], None]) -> None:
+    def write_result(ready: Callable[[], None]) -> None:
         del ready
         out.write_text(json.dumps(program()))
 
-    process = Forked(written, folder / "log")
+    process = Forked(write_result, folder / "log")
     code = process.wait(secs)
     if code != 0:
         raise RuntimeError(f"ended with {code} within {secs:g} s:\n{process.output[-3000:]}")
@@ -113,10 +113,10 @@ def _damaged(folder: Path, case: str, trained: Path, weights: list[float]) -> li
         shutil.copytree(trained, copy)
         for path in copy.glob(pattern.format(_STEPS[-1])):
             damage(path, (number + 0.5) / tries)
-    told = in_fork(folder, lambda: restarting.restart(list(map(str, copies)), weights))
+    outcomes = in_fork(folder, lambda: restarting.restart(list(map(str, copies)), weights))
     for copy in copies:
         shutil.rmtree(copy)
-    return told
+    return outcomes
 
 
 def _beside_a_writer(folder: Path, case: str) -> list[dict[str, Any]]:
@@ -137,12 +137,12 @@ def _beside_a_writer(folder: Path, case: str) -> list[dict[str, Any]]:
 
 
 def mended(outcome: Mapping[str, Any]) -> bool:
-    """Whether it continued from one of the last two checkpoints to an undisturbed run's weights."""
+    """Returns whether it continued from one of the last two checkpoints to the right weights."""
     return outcome["began"] in _STEPS[-2:] and outcome["same"]
 
 
 def _refused(outcome: Mapping[str, Any]) -> bool:
-    """Whether it ended with an error about checkpoints, before it wrote anything."""
+    """Returns whether it ended with an error about checkpoints, before it wrote anything."""
     return "Checkpoint" in outcome["error"] and outcome["began"] is None and outcome["kept"]
 
 
@@ -153,8 +153,8 @@ _HELD: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 }
 
 
-def restart_told(outcome: Mapping[str, Any]) -> str:
-    """What became of it, in a few words."""
+def describe_restart(outcome: Mapping[str, Any]) -> str:
+    """Returns the outcome in a few words."""
     if outcome["error"]:
         return outcome["error"]
     if "began" not in outcome:

@@ -64,7 +64,7 @@ def _case(name: str) -> dict[str, Any]:
     from parity.faults import hanging
     from parity.faults.forks import Forked
 
-    place, _, sent = name.partition(":")
+    place, _, signal_name = name.partition(":")
     os.environ["ESTIMATOR_BRIDGE_GRACE_SECS"] = str(GRACE_SECS)
     with tempfile.TemporaryDirectory() as folder:
         model_dir = os.path.join(folder, "model")
@@ -73,7 +73,7 @@ def _case(name: str) -> dict[str, Any]:
         process = Forked(lambda ready: program(model_dir, ready), Path(folder, "log"))
         if not process.wait_until_ready(_TO_READY):
             process.wait(0)
-            said = f"did not get to where it hangs:\n{process.output[-2000:]}"
+            output = f"did not get to where it hangs:\n{process.output[-2000:]}"
             return {
                 "secs": 0,
                 "code": 0,
@@ -81,17 +81,17 @@ def _case(name: str) -> dict[str, Any]:
                 "lines": 0,
                 "held": False,
                 "known": False,
-                "output": said,
+                "output": output,
             }
         time.sleep(1.0)  # now the main thread is inside TensorFlow, where it waits for Python
-        started = time.monotonic()
-        first, *more = _SENT[sent]
+        start = time.monotonic()
+        first, *later_signals = _SENT[signal_name]
         process.send(first)
-        for signum in more:
+        for signum in later_signals:
             time.sleep(0.8)
             process.send(signum)
         code = process.wait(GRACE_SECS + _SLACK)
-        secs = time.monotonic() - started
+        secs = time.monotonic() - start
         newest = tf.train.latest_checkpoint(model_dir)
         step = int(tf.train.load_variable(newest, "global_step")) if newest else None
         lines = len(re.findall(r"^  File ", process.output, re.MULTILINE))
@@ -114,13 +114,13 @@ def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]
     total = []
     for place in _PLACES:
         cases = [here.get(f"{place}:{sent}") for sent in _SENT]
-        done = [case for case in cases if case]
-        if not done:
+        tried_cases = [case for case in cases if case]
+        if not tried_cases:
             continue
-        total += done
-        held = f"{sum(case['held'] for case in done)} of {len(done)}"
+        total += tried_cases
+        held = f"{sum(case['held'] for case in tried_cases)} of {len(tried_cases)}"
         others = [original.get(f"{place}:{sent}") for sent in theirs]
-        yield _row([place, *map(_told, cases), held, *map(_told, others)])
+        yield _row([place, *map(_describe, cases), held, *map(_describe, others)])
     yield ""
     yield f"{sum(case['held'] for case in total)} of {len(total)} held."
 
@@ -129,7 +129,7 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _told(case: Mapping[str, Any] | None) -> str:
+def _describe(case: Mapping[str, Any] | None) -> str:
     if not case:
         return ""
     if case["code"] is None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parity.faults.counts import counted, table
+from parity.faults.counts import summarize_case, table
 from parity.faults.options import Options
 
 __all__ = ["NAMES", "run", "table"]
@@ -58,13 +58,13 @@ def _server(answer: Callable[[socket.socket], None] | None) -> Iterator[str]:
             listening.close()
             yield address
             return
-        kept = []
+        connections = []
 
         def serve() -> None:
             with contextlib.suppress(OSError):
                 while True:
                     connection, _ = listening.accept()
-                    kept.append(connection)
+                    connections.append(connection)
                     with contextlib.suppress(OSError):
                         answer(connection)
 
@@ -80,15 +80,15 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: without effect.
 
     Returns:
-      By case: see `counts.counted`; held is what ended in time with an error that says so.
+      By case: see `counts.summarize_case`; held is what ended in time with an error that says so.
     """
     del options
     results = {}
     for case in names:
         place = "tpu" if " tpu's " in case else "worker"
         outcome = _case(place, _SERVERS[case.partition(" address ")[2]])
-        wanted = _ERRORS[place]
-        results[case] = counted([outcome], lambda o: o["error"] == wanted, _told)  # noqa: B023
+        expected_error = _ERRORS[place]
+        results[case] = summarize_case([outcome], lambda o: o["error"] == expected_error, _describe)  # noqa: B023
     return results
 
 
@@ -99,7 +99,7 @@ def _case(place: str, answer: Callable[[socket.socket], None] | None) -> dict[st
     with tempfile.TemporaryDirectory() as folder, _server(answer) as address:
         program = {"tpu": with_tpu, "worker": with_worker}[place]
         model_dir = os.path.join(folder, "model")
-        started = time.monotonic()
+        start = time.monotonic()
         process = Forked(
             lambda ready: program(model_dir, ready, address, _PATIENCE), Path(folder, "log")
         )
@@ -107,12 +107,12 @@ def _case(place: str, answer: Callable[[socket.socket], None] | None) -> dict[st
         raised = _RAISED.findall(process.output)
         return {
             "code": code,
-            "secs": round(time.monotonic() - started),
+            "secs": round(time.monotonic() - start),
             "error": raised[-1] if code and raised else "",
         }
 
 
-def _told(outcome: Mapping[str, Any]) -> str:
+def _describe(outcome: Mapping[str, Any]) -> str:
     if outcome["code"] is None:
         return f"nothing in {_SECS:g} s"
     how = outcome["error"] or f"exit code {outcome['code']}"

@@ -32,13 +32,15 @@ def traces_of(folder: Path) -> dict[str, Any]:
 
     newest = tf.train.latest_checkpoint(str(folder))
     state = tf.train.get_checkpoint_state(str(folder))
-    named = [state.model_checkpoint_path, *state.all_model_checkpoint_paths] if state else []
+    listed_checkpoints = (
+        [state.model_checkpoint_path, *state.all_model_checkpoint_paths] if state else []
+    )
     step = newest.rpartition("-")[2] if newest else ""
     position = folder / f"input.ckpt-{step}"
     has_position = position.with_name(position.name + ".index").exists() and not IS_ORIGINAL
     return {
         "values": _hashes(newest) if newest else {},
-        "checkpoints": [Path(path).name for path in named],
+        "checkpoints": [Path(path).name for path in listed_checkpoints],
         "files": sorted(_files(folder)),
         "summaries": {
             str(place.relative_to(folder)): _summaries(place, folder)
@@ -76,20 +78,20 @@ def _summaries(place: Path, folder: Path) -> dict[str, list[list[Any]]]:
     A run that begins at a step replaces the values that earlier runs wrote from that step on. Two
     values of a tag at one step are both returned, because a step must not be written twice.
     """
-    seen: dict[str, list[list[Any]]] = {}
+    points_by_tag: dict[str, list[list[Any]]] = {}
     files = sorted(place.glob("*.tfevents.*"), key=lambda path: path.stat().st_mtime_ns)
     for file in files:
         for event in _events(file):
-            started = event.session_log.status == tf.compat.v1.SessionLog.START
-            if event.HasField("session_log") and started:
-                for tag, points in seen.items():
-                    seen[tag] = [point for point in points if point[0] < event.step]
+            is_start = event.session_log.status == tf.compat.v1.SessionLog.START
+            if event.HasField("session_log") and is_start:
+                for tag, points in points_by_tag.items():
+                    points_by_tag[tag] = [point for point in points if point[0] < event.step]
             for value in event.summary.value:
                 number = tf.make_ndarray(value.tensor) if value.HasField("tensor") else None
-                told = str(value.simple_value if number is None else number)
-                told = told.replace(str(folder), "")
-                seen.setdefault(value.tag, []).append([event.step, told])
-    return {tag: sorted(points) for tag, points in sorted(seen.items())}
+                text = str(value.simple_value if number is None else number)
+                text = text.replace(str(folder), "")
+                points_by_tag.setdefault(value.tag, []).append([event.step, text])
+    return {tag: sorted(points) for tag, points in sorted(points_by_tag.items())}
 
 
 def _events(file: Path) -> Iterable[Any]:
@@ -109,28 +111,31 @@ def differences(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[tuple
     Returns:
       Pairs of a kind of difference and its place.
     """
-    told = [
+    pairs = [
         (f"other {kind}", "")
         for kind in ("values", "checkpoints", "exports", "next")
         if left[kind] != right[kind]
     ]
-    wanted, got = collections.Counter(left["files"]), collections.Counter(right["files"])
-    told += [("lacks files", name) for name in sorted(wanted - got)]
-    told += [("leftovers", name) for name in sorted(got - wanted)]
+    expected_files, actual_files = (
+        collections.Counter(left["files"]),
+        collections.Counter(right["files"]),
+    )
+    pairs += [("lacks files", name) for name in sorted(expected_files - actual_files)]
+    pairs += [("leftovers", name) for name in sorted(actual_files - expected_files)]
     for place, tags in left["summaries"].items():
         others = right["summaries"].get(place, {})
         for tag, points in tags.items():
-            told += _of_points(f"{place}/{tag}", points, others.get(tag, []))
-    return told
+            pairs += _of_points(f"{place}/{tag}", points, others.get(tag, []))
+    return pairs
 
 
-def _of_points(where: str, wanted: Any, got: Any) -> Iterable[tuple[str, str]]:
-    steps = [step for step, _ in got]
-    lost = [step for step, _ in wanted if step not in steps]
+def _of_points(where: str, expected_points: Any, actual_points: Any) -> Iterable[tuple[str, str]]:
+    steps = [step for step, _ in actual_points]
+    lost = [step for step, _ in expected_points if step not in steps]
     if len(set(steps)) < len(steps):
         yield "summaries twice", f"{where} {steps}"
     if lost:
         yield "summaries lost", f"{where} {lost}"
-    values = dict(map(tuple, wanted))
-    if any(values.get(step) != value for step, value in got):
+    values = dict(map(tuple, expected_points))
+    if any(values.get(step) != value for step, value in actual_points):
         yield "other summaries", where

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from parity.faults import foreign_entries
-from parity.faults.counts import counted, table
+from parity.faults.counts import summarize_case, table
 from parity.faults.options import Options
 
 __all__ = ["NAMES", "run", "table"]
@@ -37,7 +37,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: `every` and `seed` have an effect.
 
     Returns:
-      JSON by case: see `counts.counted`.
+      JSON by case: see `counts.summarize_case`.
     """
     from parity.faults import restarting
     from parity.faults.restarts import in_fork
@@ -56,7 +56,9 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
                 outcomes.append(outcome)
                 print(json.dumps({"case": case, "number": number, **outcome}), file=sys.stderr)
                 shutil.rmtree(root)
-            results[case] = counted(outcomes, lambda outcome: not outcome["wrong"], _told)
+            results[case] = summarize_case(
+                outcomes, lambda outcome: not outcome["wrong"], _describe
+            )
     return results
 
 
@@ -114,5 +116,5 @@ def _is_whole(folder: Path) -> bool:
     return bool(newest) and tf.train.load_checkpoint(newest).get_tensor("weights").size > 0
 
 
-def _told(outcome: Mapping[str, Any]) -> str:
+def _describe(outcome: Mapping[str, Any]) -> str:
     return "; ".join(outcome["wrong"]) or f"{_ERROR}, the second as undisturbed"

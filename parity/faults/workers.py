@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parity.faults.counts import counted, table
+from parity.faults.counts import summarize_case, table
 from parity.faults.options import Options
 
 __all__ = ["NAMES", "run", "table"]
@@ -94,7 +94,7 @@ class _Cluster:
         end = time.monotonic() + _SECS
         while not (self.model_dir / f"model.ckpt-{step}.index").exists():
             if time.monotonic() > end:
-                raise RuntimeError(f"no checkpoint of step {step}:\n{self.said('chief')}")
+                raise RuntimeError(f"no checkpoint of step {step}:\n{self.output('chief')}")
             time.sleep(0.05)
 
     def wait(self, task: str, secs: float) -> int | None:
@@ -106,7 +106,7 @@ class _Cluster:
             return None
         return 128 - code if code < 0 else code
 
-    def said(self, task: str) -> str:
+    def output(self, task: str) -> str:
         """Returns the output of a task's processes."""
         return self._log(task).read_text(errors="replace")[-4000:]
 
@@ -129,7 +129,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
       options: `every` has an effect.
 
     Returns:
-      JSON by case: see `counts.counted`; and the longest time in `secs`.
+      JSON by case: see `counts.summarize_case`; and the longest time in `secs`.
     """
     from parity.faults.restarts import in_fork
 
@@ -138,25 +138,25 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         weights = in_fork(Path(name), lambda: _weights(undisturbed))
     results = {}
     for case in names:
-        killed, steps, started = _CASES[case]
+        killed, steps, restarted = _CASES[case]
         outcomes = []
         for step in steps[:: options.every]:
             with tempfile.TemporaryDirectory() as name:
-                outcome = _once(Path(name), killed, step, started, case)
-                found = in_fork(Path(name), lambda: _weights(outcome["folder"]))  # noqa: B023
-                outcomes.append({**outcome, "same": found == weights})
+                outcome = _once(Path(name), killed, step, restarted, case)
+                trained_weights = in_fork(Path(name), lambda: _weights(outcome["folder"]))  # noqa: B023
+                outcomes.append({**outcome, "same": trained_weights == weights})
                 print(json.dumps({"case": case, "step": step, **outcomes[-1]}), file=sys.stderr)
-        held = _ended_the_same if started or _STOPPED.search(case) else _gave_up
-        results[case] = counted(outcomes, held, _told)
+        is_correct = _ended_the_same if restarted or _STOPPED.search(case) else _gave_up
+        results[case] = summarize_case(outcomes, is_correct, _describe)
         results[case]["secs"] = max(outcome["secs"] for outcome in outcomes)
     return results
 
 
 def _once(
-    folder: Path, killed: Sequence[str], step: int, started: Sequence[str], case: str = ""
+    folder: Path, killed: Sequence[str], step: int, restarted: Sequence[str], case: str = ""
 ) -> dict[str, Any]:
     stopped = _STOPPED.search(case)
-    patience = _SECS if started or stopped or not killed else _NO_WORKER_SECS
+    patience = _SECS if restarted or stopped or not killed else _NO_WORKER_SECS
     with _Cluster(folder, patience) as cluster:
         for task in _TASKS:
             cluster.start(task)
@@ -172,19 +172,25 @@ def _once(
                 cluster.send(task, signal.SIGCONT)
             else:
                 cluster.kill(task)
-        for task in started:
+        for task in restarted:
             cluster.start(task)
-        left = [task for task in _TASKS if stopped or task in started or task not in killed]
+        remaining_tasks = [
+            task for task in _TASKS if stopped or task in restarted or task not in killed
+        ]
         codes = {
-            task: cluster.wait(task, max(began + _SECS - time.monotonic(), 0.1)) for task in left
+            task: cluster.wait(task, max(began + _SECS - time.monotonic(), 0.1))
+            for task in remaining_tasks
         }
         secs = time.monotonic() - began
         raised = [
-            name for task in left if codes[task] for name in _RAISED.findall(cluster.said(task))
+            name
+            for task in remaining_tasks
+            if codes[task]
+            for name in _RAISED.findall(cluster.output(task))
         ]
         if not killed and any(codes.values()):
             raise RuntimeError(
-                f"the undisturbed cluster ended with {codes}:\n{cluster.said('chief')}"
+                f"the undisturbed cluster ended with {codes}:\n{cluster.output('chief')}"
             )
         return {
             "folder": str(cluster.model_dir), "codes": codes, "secs": round(secs),
@@ -214,7 +220,7 @@ def _ended(outcome: Mapping[str, Any]) -> bool:
     return None not in outcome["codes"].values()
 
 
-def _told(outcome: Mapping[str, Any]) -> str:
+def _describe(outcome: Mapping[str, Any]) -> str:
     if not _ended(outcome):
         return f"hangs: {', '.join(t for t, code in outcome['codes'].items() if code is None)}"
     if any(outcome["codes"].values()):

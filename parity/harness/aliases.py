@@ -43,9 +43,9 @@ class _Alias(ModuleType):
         module = self.__name__.removeprefix(_PREFIX)
         if name.startswith("__"):
             raise AttributeError(name)
-        found = resolve(module, name)
-        setattr(self, name, found)
-        return found
+        value = resolve(module, name)
+        setattr(self, name, value)
+        return value
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -75,13 +75,14 @@ class _Count:
 
     def cells(self) -> str:
         """Returns a row's numbers."""
-        passed = self.judged - self.missed
-        named = self.judged - self.unnamed
+        passed_count = self.judged - self.missed
+        named_count = self.judged - self.unnamed
         shares = (
-            f"{100 * passed / whole:.1f} %" if whole else "" for whole in (self.judged, named)
+            f"{100 * passed_count / total:.1f} %" if total else ""
+            for total in (self.judged, named_count)
         )
         private = f"{self.private_here} of {self.private}"
-        return " | ".join([*map(str, (self.judged, passed, self.unnamed)), *shares, private])
+        return " | ".join([*map(str, (self.judged, passed_count, self.unnamed)), *shares, private])
 
 
 def missed(here: Score, there: Score) -> dict[str, dict[str, Any]]:
@@ -115,12 +116,13 @@ def contrib_parts() -> dict[str, str]:
 def _scores(here: dict[str, Score], there: dict[str, Score]) -> Iterator[str]:
     counts = {file: _count(here[file], there[file]) for file in sorted(here.keys() & there.keys())}
     total = sum(counts.values(), _Count())
-    passed = total.judged - total.missed
-    named = total.judged - total.unnamed
+    passed_count = total.judged - total.missed
+    named_count = total.judged - total.unnamed
     yield (
         f"Of the {total.judged} tests that use only public names and pass under TensorFlow "
-        f"1.15.5, {passed} pass here: {100 * passed / total.judged:.1f} %. {total.unnamed} need a "
-        f"name that is missing here. Of the other {named}, {100 * passed / named:.1f} % pass."
+        f"1.15.5, {passed_count} pass here: {100 * passed_count / total.judged:.1f} %. "
+        f"{total.unnamed} need a name that is missing here. Of the other {named_count}, "
+        f"{100 * passed_count / named_count:.1f} % pass."
     )
     yield ""
     headings = [
@@ -143,8 +145,8 @@ def _misses(
 ) -> Iterator[str]:
     for file in sorted(here.keys() & there.keys()):
         tests: dict[str, list[str]] = {}
-        for test, known in missed(here[file], there[file]).items():
-            tests.setdefault(_reason(test, known, reasons.get(file, {})), []).append(test)
+        for test, failure in missed(here[file], there[file]).items():
+            tests.setdefault(_reason(test, failure, reasons.get(file, {})), []).append(test)
         if not tests:
             continue
         yield f"### {_short(file)}"
@@ -154,8 +156,8 @@ def _misses(
         yield ""
 
 
-def _reason(test: str, known: dict[str, Any], reasons: dict[str, str]) -> str:
+def _reason(test: str, failure: dict[str, Any], reasons: dict[str, str]) -> str:
     for pattern, why in reasons.items():
         if fnmatch.fnmatchcase(test, pattern):
             return why
-    return f"missing: `{known['missing']}`" if "missing" in known else UNEXPLAINED
+    return f"missing: `{failure['missing']}`" if "missing" in failure else UNEXPLAINED

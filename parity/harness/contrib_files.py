@@ -143,19 +143,19 @@ def find_files(checkout: Path, only: str | None = None) -> list[str]:
     Raises:
       FileNotFoundError: the checkout has none of them.
     """
-    found = [
+    paths = [
         path.relative_to(folder).as_posix()
         for namespace in NAMESPACES
         for folder in (checkout / ROOT, checkout / ESTIMATOR_ROOT)
         for path in sorted((folder / namespace).rglob("*_test.py"))
     ]
-    found = [name for name in found if _is_run(name) and (only is None or only in name)]
-    if not found:
+    paths = [name for name in paths if _is_run(name) and (only is None or only in name)]
+    if not paths:
         raise FileNotFoundError(
             f"{checkout} holds none of the requested test files ({only or 'all'}) below {ROOT}. "
             "Wanted: a work tree of TensorFlow, tag v1.15.5."
         )
-    return found
+    return paths
 
 
 def path_of(checkout: Path, name: str) -> Path:

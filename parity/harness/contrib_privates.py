@@ -61,9 +61,9 @@ def _is_public(module: str, name: str) -> bool:
         return False
     if module in SUPPORT or not (module or "").strip("."):
         return True
-    own, every = _public()
+    names_of_namespace, every = _public()
     namespace = module.partition(".")[0]
-    return name in own.get(namespace, ()) or name in every or name == "python"
+    return name in names_of_namespace.get(namespace, ()) or name in every or name == "python"
 
 
 @functools.cache

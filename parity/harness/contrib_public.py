@@ -26,15 +26,15 @@ def public_names(contrib: Any) -> dict[str, list[str]]:
     Args:
       contrib: the module ``tf.contrib`` of TensorFlow 1.15.
     """
-    found = {}
+    names_by_namespace = {}
     for namespace in sorted(dir(contrib)):
         try:
             module = getattr(contrib, namespace)
         except Exception:  # it needs a package or a library that this machine lacks
             continue
         if isinstance(module, types.ModuleType) and not namespace.startswith("_"):
-            found[namespace] = sorted(_names(module))
-    return found
+            names_by_namespace[namespace] = sorted(_names(module))
+    return names_by_namespace
 
 
 def _names(namespace: types.ModuleType) -> set[str]:

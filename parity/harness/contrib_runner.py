@@ -71,14 +71,14 @@ def run_files(
 def _result(name: str, path: Path, checkout: Path, events: list[dict]) -> FileResult:
     privates = contrib_private_names(path, checkout)
     outcomes = {}
-    known: list[str] = []
+    tests: list[str] = []
     fixtures = {}
     for event in events:
         kind = event["event"]
         if kind == "broken":
             outcomes[WHOLE_FILE] = Outcome(WHOLE_FILE, FAILED, detail=event["detail"])
         elif kind == "tests":
-            known = event["tests"]
+            tests = event["tests"]
         elif kind == "fixture":
             fixtures[event["kind"]] = event["result"], event["detail"]
         elif kind == "end":
@@ -86,7 +86,7 @@ def _result(name: str, path: Path, checkout: Path, events: list[dict]) -> FileRe
             outcomes[test] = Outcome(
                 test, event["result"], event.get("seconds", 0.0), event["detail"], privates.of(test)
             )
-    for test in known:
+    for test in tests:
         if test not in outcomes:
             result, detail = fixtures.get(test.partition(".")[0], (FAILED, "It was never run."))
             outcomes[test] = Outcome(test, result, 0.0, detail, privates.of(test))

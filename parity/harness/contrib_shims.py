@@ -1,4 +1,4 @@
-"""What test files of TF 1.15 expect of Python, NumPy and TensorFlow's test helpers of that time.
+"""Stand-ins for parts of old Python, NumPy and TensorFlow that test files of TF 1.15 use.
 
 Nothing here replaces a name that a test judges.
 """
@@ -33,25 +33,25 @@ def with_todays_spellings(source: str, path: str) -> ast.Module:
 class _Spellings(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        called = node.func
-        if isinstance(called, ast.Attribute) and called.attr == "tostring" and not node.args:
-            called.attr = "tobytes"
-        elif ast.unparse(called) in ("np.reshape", "numpy.reshape"):
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr == "tostring" and not node.args:
+            function.attr = "tobytes"
+        elif ast.unparse(function) in ("np.reshape", "numpy.reshape"):
             for keyword in node.keywords:
                 keyword.arg = {"newshape": "shape"}.get(keyword.arg or "", keyword.arg)
-        elif ast.unparse(called) == "np.lib.pad":
+        elif ast.unparse(function) == "np.lib.pad":
             node.func = ast.parse("np.pad", mode="eval").body
-        elif ast.unparse(called) == "np.sqrt":
+        elif ast.unparse(function) == "np.sqrt":
             weak = ast.parse("__import__('parity.harness.contrib_shims', fromlist=['_']).weak")
             return ast.Call(weak.body[0].value, [node], [])  # type: ignore[attr-defined]
-        elif isinstance(called, ast.Name) and called.id == "int" and len(node.args) == 1:
+        elif isinstance(function, ast.Name) and function.id == "int" and len(node.args) == 1:
             numbers = ast.parse("__import__('numpy').asarray", mode="eval").body
-            given = node.args[0]
-            item = ast.Attribute(ast.Call(numbers, [given], []), "item", ast.Load())
+            argument = node.args[0]
+            item = ast.Attribute(ast.Call(numbers, [argument], []), "item", ast.Load())
             is_array = ast.Call(
-                ast.Name("hasattr", ast.Load()), [given, ast.Constant("__array__")], []
+                ast.Name("hasattr", ast.Load()), [argument, ast.Constant("__array__")], []
             )
-            node.args[0] = ast.IfExp(is_array, ast.Call(item, [], []), given)
+            node.args[0] = ast.IfExp(is_array, ast.Call(item, [], []), argument)
         return node
 
 
@@ -76,12 +76,12 @@ def install(checkout: str) -> None:
     _provide_transformed_distribution()
     _provide_fft_labels()
     pywrap_tensorflow.TF_PickUnusedPortOrDie = pywrap_tfe.TF_PickUnusedPortOrDie
-    now = test_util.run_in_graph_and_eager_modes
+    own_decorator = test_util.run_in_graph_and_eager_modes
 
-    @functools.wraps(now)
+    @functools.wraps(own_decorator)
     def run_in_graph_and_eager_modes(func: Any = None, *args: Any, **options: Any) -> Any:
         options.pop("reset_test", None)  # today every test is reset between the two modes
-        return now(func, *args, **options)
+        return own_decorator(func, *args, **options)
 
     test_util.run_in_graph_and_eager_modes = run_in_graph_and_eager_modes
 
@@ -110,5 +110,5 @@ def _find_data(folder: str) -> None:
     """Lets load_iris and load_boston read the files that were beside their code."""
     from estimator_bridge.legacy.contrib.learn.datasets import base
 
-    given = base._given
-    base._given = lambda path, name: given(path or os.path.join(folder, name), name)
+    path_of = base._given
+    base._given = lambda path, name: path_of(path or os.path.join(folder, name), name)

@@ -44,8 +44,8 @@ def main() -> None:
         def write(path: str, event: dict[str, Any]) -> None:
             report.write(json.dumps({"file": path, **event}) + "\n")
 
-        for path, done in files:
-            _run_file(path, set(done), options, write)
+        for path, tests_to_skip in files:
+            _run_file(path, set(tests_to_skip), options, write)
 
 
 def _import_contrib(tf: Any) -> None:
@@ -64,18 +64,18 @@ def _provide_sources(checkout: str) -> None:
     os.environ["TEST_WORKSPACE"] = "org_tensorflow"
 
 
-def _run_file(path: str, done: set[str], options: argparse.Namespace, write: Any) -> None:
+def _run_file(path: str, tests_to_skip: set[str], options: argparse.Namespace, write: Any) -> None:
     """Runs a file's tests, in a new fork after each that died."""
     while True:
         running = ""
-        reading, pid = _fork(path, done, options)
+        reading, pid = _fork(path, tests_to_skip, options)
         with os.fdopen(reading, encoding="utf-8") as pipe:
             for line in pipe:
                 event = json.loads(line)
                 write(path, event)
                 if event["event"] in ("start", "end"):
                     running = event["test"] if event["event"] == "start" else ""
-                    done.add(event["test"])
+                    tests_to_skip.add(event["test"])
         _, status = os.waitpid(pid, 0)
         code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         if not running:
@@ -89,7 +89,7 @@ def _run_file(path: str, done: set[str], options: argparse.Namespace, write: Any
         write(path, {"event": "end", "test": running, "result": "failed", "detail": detail})
 
 
-def _fork(path: str, done: set[str], options: argparse.Namespace) -> tuple[int, int]:
+def _fork(path: str, tests_to_skip: set[str], options: argparse.Namespace) -> tuple[int, int]:
     """Starts a process for a file's tests; returns the pipe with its events, and its number."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -98,12 +98,14 @@ def _fork(path: str, done: set[str], options: argparse.Namespace) -> tuple[int, 
         return reading, pid
     os.close(reading)
     try:
-        _report_tests(path, done, options, writing)
+        _report_tests(path, tests_to_skip, options, writing)
     finally:
         os._exit(0)
 
 
-def _report_tests(path: str, done: set[str], options: argparse.Namespace, writing: int) -> None:
+def _report_tests(
+    path: str, tests_to_skip: set[str], options: argparse.Namespace, writing: int
+) -> None:
     with os.fdopen(writing, "w", buffering=1, encoding="utf-8") as report:
 
         def write(event: dict[str, Any]) -> None:
@@ -121,7 +123,9 @@ def _report_tests(path: str, done: set[str], options: argparse.Namespace, writin
             write({"event": "broken", "detail": traceback.format_exc()})
             return
         write({"event": "tests", "tests": [test_id(test) for test in tests]})
-        unittest.TestSuite([t for t in tests if test_id(t) not in done]).run(Reporter(write))
+        unittest.TestSuite([t for t in tests if test_id(t) not in tests_to_skip]).run(
+            Reporter(write)
+        )
 
 
 def _load(path: str, is_original: bool) -> list[unittest.TestCase]:

@@ -234,8 +234,8 @@ def _misses(
         tests: dict[str, dict[str, list[str]]] = {}  # by reason and test: the modes
         for mode, score in here[file].items():
             theirs = original.get(file, {}).get(mode, {}).get("failed", {})
-            for test, known in score["failed"].items():
-                why = _reason(test, known, test in theirs, reasons.get(file, {}))
+            for test, failure in score["failed"].items():
+                why = _reason(test, failure, test in theirs, reasons.get(file, {}))
                 tests.setdefault(why, {}).setdefault(test, []).append(mode)
         if not tests:
             continue
@@ -251,13 +251,13 @@ def _misses(
         yield ""
 
 
-def _reason(test: str, known: dict[str, Any], fails_there: bool, reasons: dict[str, str]) -> str:
-    given = (why for pattern, why in reasons.items() if fnmatch.fnmatchcase(test, pattern))
-    why = next(given, UNEXPLAINED)
-    if why is UNEXPLAINED and "privates" in known:
-        why = f"private: {', '.join(f'`{name}`' for name in known['privates'])}"
-    elif why is UNEXPLAINED and known.get("missing") in LATER:
-        why = f"not supported yet: `{known['missing'].rpartition('.')[2]}`"
+def _reason(test: str, failure: dict[str, Any], fails_there: bool, reasons: dict[str, str]) -> str:
+    matches = (why for pattern, why in reasons.items() if fnmatch.fnmatchcase(test, pattern))
+    why = next(matches, UNEXPLAINED)
+    if why is UNEXPLAINED and "privates" in failure:
+        why = f"private: {', '.join(f'`{name}`' for name in failure['privates'])}"
+    elif why is UNEXPLAINED and failure.get("missing") in LATER:
+        why = f"not supported yet: `{failure['missing'].rpartition('.')[2]}`"
     return f"{why} (it fails under the original too)" if fails_there else why
 
 

@@ -310,13 +310,13 @@ def resolve(module: str, name: str) -> Any:
 
 def _load(path: str) -> Any:
     first, *rest = path.split(".")
-    found = importlib.import_module(first)
+    value = importlib.import_module(first)
     for i, name in enumerate(rest):
-        if not hasattr(found, name):
+        if not hasattr(value, name):
             # A package's modules may not be imported yet.
             try:
                 importlib.import_module(".".join([first, *rest[: i + 1]]))
             except ModuleNotFoundError as error:
-                raise AttributeError(f"{found!r} has no {name}") from error
-        found = functools.reduce(getattr, [name], found)
-    return found
+                raise AttributeError(f"{value!r} has no {name}") from error
+        value = functools.reduce(getattr, [name], value)
+    return value

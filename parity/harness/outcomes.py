@@ -48,13 +48,13 @@ class Outcome:
     def missing(self) -> str:
         """The public name that the test needs and this library lacks, or ''."""
         # A traceback also shows the line that raises; the message itself comes last.
-        found = _MISSING.findall(self.detail)
-        return next(filter(None, found[-1])).rstrip(".:,") if found else ""
+        matches = _MISSING.findall(self.detail)
+        return next(filter(None, matches[-1])).rstrip(".:,") if matches else ""
 
     def why(self) -> dict[str, Any]:
         """Returns the description of a failure, without the test's own text and messages."""
-        known = {"privates": list(self.privates), "missing": self.missing}
-        return {key: value for key, value in known.items() if value}
+        details = {"privates": list(self.privates), "missing": self.missing}
+        return {key: value for key, value in details.items() if value}
 
 
 @dataclasses.dataclass
@@ -69,13 +69,13 @@ class FileResult:
         """Returns the number of tests with this result, and of this kind if given."""
         return Counter((o.result, o.kind if kind else None) for o in self.outcomes)[(result, kind)]
 
-    def named(self, result: str) -> Iterable[Outcome]:
+    def outcomes_with(self, result: str) -> Iterable[Outcome]:
         """Returns the outcomes with this result."""
         return (o for o in self.outcomes if o.result == result)
 
     def as_json(self) -> dict[str, Any]:
         """Returns counts and the names of failing tests, without a test's text or messages."""
-        failed = {o.test: o.why() for o in self.named(FAILED)}
+        failed = {o.test: o.why() for o in self.outcomes_with(FAILED)}
         return {
             "passed": self.count(PASSED),
             "passed_private": self.count(PASSED, "private"),

@@ -17,8 +17,8 @@ def page_with(parts: dict[str, str]) -> str:
     for name, content in parts.items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         before, _, rest = text.partition(begin)
-        _, found, after = rest.partition(end)
-        if not found:
+        _, end_mark, after = rest.partition(end)
+        if not end_mark:
             raise ValueError(f"{PAGE.name} lacks the lines {begin} and {end}.")
         text = f"{before}{begin}\n{content}\n{end}{after}"
     return text

@@ -37,8 +37,8 @@ class Privates:
     def of(self, test: str) -> tuple[str, ...]:
         """Returns the names of ``Class.method``; parameterized methods have their own suffix."""
         kind, _, method = test.partition(".")
-        known = [m for k, m in self.by_test if k == kind and method.startswith(m)]
-        return self.by_test[kind, max(known, key=len)] if known else ()
+        methods = [m for k, m in self.by_test if k == kind and method.startswith(m)]
+        return self.by_test[kind, max(methods, key=len)] if methods else ()
 
 
 def private_names(
@@ -51,31 +51,31 @@ def private_names(
       source_type: what finds the names; by default, `Source`.
     """
     source = (source_type or Source)(ast.parse(path.read_text(encoding="utf-8")))
-    found = {}
+    names_by_test = {}
     for kind in source.classes.values():
         methods = source.methods(kind)
         shared = [methods[name] for name in _FIXTURES if name in methods]
         shared += kind.decorator_list
         tests = {name: [node] for name, node in methods.items() if name.startswith("test")}
         # Its set-up is all that a class shows of the tests that it inherits from another file.
-        for name, own in {"": [], **tests}.items():
-            reached = source.reachable([*own, *shared], methods)
+        for name, nodes in {"": [], **tests}.items():
+            reached = source.reachable([*nodes, *shared], methods)
             names = {n for node in reached for n in source.privates(node)}
             names |= _lacking_their_use(reached, source)
-            found[kind.name, name] = tuple(sorted(names))
-    return Privates(found)
+            names_by_test[kind.name, name] = tuple(sorted(names))
+    return Privates(names_by_test)
 
 
 def _lacking_their_use(reached: list[ast.AST], source: Source) -> set[str]:
     """Returns names of which the test uses a part that the stand-in lacks."""
     parts = [p for node in reached for p in ast.walk(node) if isinstance(p, ast.Attribute)]
-    used = {part.attr for part in parts}
-    named = {
+    attributes = {part.attr for part in parts}
+    names = {
         f"{source.project[part.value.id]}.{part.attr}"
         for part in parts
         if isinstance(part.value, ast.Name) and part.value.id in source.project
     }
-    return {name for name in named & ONLY_WITH.keys() if not used & ONLY_WITH[name]}
+    return {name for name in names & ONLY_WITH.keys() if not attributes & ONLY_WITH[name]}
 
 
 class Source:
@@ -104,32 +104,37 @@ class Source:
 
     def methods(self, kind: ast.ClassDef) -> dict[str, ast.AST]:
         """Returns a class's methods, including those of its bases in this file."""
-        found: dict[str, ast.AST] = {}
+        methods: dict[str, ast.AST] = {}
         for base in kind.bases:
             if isinstance(base, ast.Name) and base.id in self.classes:
-                found.update(self.methods(self.classes[base.id]))
-        found.update({n.name: n for n in kind.body if isinstance(n, _Function)})
-        return found
+                methods.update(self.methods(self.classes[base.id]))
+        methods.update({n.name: n for n in kind.body if isinstance(n, _Function)})
+        return methods
 
     def reachable(self, begin: list[ast.AST], methods: dict[str, ast.AST]) -> list[ast.AST]:
         """Returns the definitions, and those that they use."""
-        seen: dict[int, ast.AST] = {}
+        nodes_by_id: dict[int, ast.AST] = {}
         waiting = list(begin)
         while waiting:
             node = waiting.pop()
-            if id(node) in seen:
+            if id(node) in nodes_by_id:
                 continue
-            seen[id(node)] = node
+            nodes_by_id[id(node)] = node
             # A class that a test's super() names does not make it use the class's other tests.
-            named = {id(arg) for part in ast.walk(node) if _is_super(part) for arg in part.args}  # type: ignore[attr-defined]
+            super_args = {
+                id(arg)
+                for part in ast.walk(node)
+                if _is_super(part)
+                for arg in part.args  # type: ignore[attr-defined]
+            }
             for part in ast.walk(node):
-                if isinstance(part, ast.Name) and id(part) not in named:
-                    used = self.functions.get(part.id) or self.classes.get(part.id)
-                    if used is not None:
-                        waiting.append(used)
+                if isinstance(part, ast.Name) and id(part) not in super_args:
+                    definition = self.functions.get(part.id) or self.classes.get(part.id)
+                    if definition is not None:
+                        waiting.append(definition)
                 elif _is_own(part) and part.attr in methods:  # type: ignore[attr-defined]
                     waiting.append(methods[part.attr])  # type: ignore[attr-defined]
-        return list(seen.values())
+        return list(nodes_by_id.values())
 
     def privates(self, node: ast.AST) -> Iterator[str]:
         """Yields the private names in one definition."""

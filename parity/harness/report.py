@@ -41,9 +41,9 @@ def print_table(results: Sequence[FileResult], original: Scores) -> None:
     """Prints all files and modes, with their sums."""
     rows = [_row(result, original) for result in results]
     sums = [sum(int(row[i]) for row in rows if row[i] != _UNKNOWN) for i in range(2, 7)]
-    shown = [[str(cell) for cell in row] for row in [_HEADINGS, *rows, ("all", "", *sums)]]
-    widths = [max(len(row[i]) for row in shown) for i in range(len(_HEADINGS))]
-    for row in shown:
+    texts = [[str(cell) for cell in row] for row in [_HEADINGS, *rows, ("all", "", *sums)]]
+    widths = [max(len(row[i]) for row in texts) for i in range(len(_HEADINGS))]
+    for row in texts:
         cells = (
             cell.ljust(width) if i < 2 else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(row, widths))

@@ -25,17 +25,17 @@ class _Run:
     def __init__(self, file: TestFile, command: list[str], time_limit: float, watch: Watch):
         self._command, self._time_limit, self._watch = command, time_limit, watch
         self._privates = private_names(file.path)
-        self._known: list[str] | None = None  # the file's tests, once it is loaded
+        self._tests: list[str] | None = None  # the file's tests, once it is loaded
         self._fixtures: dict[str, tuple[str, str]] = {}
         self.outcomes: dict[str, Outcome] = {}
 
     def finish(self) -> None:
         """Runs until each test has an outcome."""
-        while self._known is None or self._waiting():
+        while self._tests is None or self._waiting():
             self._one_process()
 
     def _waiting(self) -> list[str]:
-        return [name for name in self._known or () if name not in self.outcomes]
+        return [name for name in self._tests or () if name not in self.outcomes]
 
     def _add(self, name: str, result: str, seconds: float = 0.0, detail: str = "") -> None:
         self.outcomes[name] = Outcome(name, result, seconds, detail, self._privates.of(name))
@@ -44,20 +44,20 @@ class _Run:
     def _one_process(self) -> None:
         worker = WorkerProcess(self._command, sorted(self.outcomes))
         running, complaint, is_done = "", "", False
-        loaded, heard = False, time.monotonic()
+        is_loaded, last_event = False, time.monotonic()
 
         def limit() -> float:
-            allowed = self._time_limit if loaded else _LOADING
-            return max(0.1, heard + allowed - time.monotonic())
+            allowed = self._time_limit if is_loaded else _LOADING
+            return max(0.1, last_event + allowed - time.monotonic())
 
         for event in worker.events(limit):
             if event is None:
-                allowed = self._time_limit if loaded else _LOADING
+                allowed = self._time_limit if is_loaded else _LOADING
                 complaint = f"It took longer than {allowed:g} seconds."
                 break
-            heard, kind = time.monotonic(), event["event"]
+            last_event, kind = time.monotonic(), event["event"]
             if kind == "tests":
-                loaded, self._known = True, event["tests"]
+                is_loaded, self._tests = True, event["tests"]
             elif kind == "start":
                 running = event["test"]
             elif kind == "end":
@@ -75,8 +75,8 @@ class _Run:
 
     def _settle(self, running: str, complaint: str, is_done: bool) -> None:
         """Assigns an outcome to tests that a process did not finish, at least to one."""
-        if self._known is None:
-            self._known = []
+        if self._tests is None:
+            self._tests = []
             self._add(WHOLE_FILE, FAILED, 0.0, complaint)
             return
         for name in self._waiting():

@@ -62,8 +62,8 @@ def assert_simple_summaries(
 ) -> None:
     """Compares a Summary's scalars with a test's expected values, by tag."""
     summary = tf.compat.v1.Summary.FromString(serialized)
-    found = {value.tag: value.simple_value for value in summary.value}
-    test_case.assertAllClose(dict(expected), found, rtol=tol, atol=tol)
+    values = {value.tag: value.simple_value for value in summary.value}
+    test_case.assertAllClose(dict(expected), values, rtol=tol, atol=tol)
 
 
 def assert_no_hooks(test_case: tf.test.TestCase, spec: Any) -> None:

@@ -47,9 +47,9 @@ def install() -> None:
             importlib.import_module(name)
         except ImportError:
             parent, _, child = name.rpartition(".")
-            gone = _Gone(name)
-            sys.modules[name] = gone
-            setattr(importlib.import_module(parent), child, gone)
+            stand_in = _Gone(name)
+            sys.modules[name] = stand_in
+            setattr(importlib.import_module(parent), child, stand_in)
     for name, new_name in _MOVED.items():
         parent, _, child = name.rpartition(".")
         sys.modules[name] = module = importlib.import_module(new_name)

@@ -132,13 +132,13 @@ def find_files(checkout: Path, only: str | None = None) -> list[TestFile]:
     names = [f for f in FILES if only is None or f == only or f.endswith(f"/{only}")]
     if only is not None and not names:
         names = [only]  # a file that is not in the list may be named
-    found = [name for name in names if (folder / name).is_file()]
-    if not found:
+    files = [name for name in names if (folder / name).is_file()]
+    if not files:
         raise FileNotFoundError(
             f"{checkout} holds none of the requested test files ({', '.join(names)}) "
             f"below {ROOT}. Wanted: a work tree of the original project, tag v2.15.0."
         )
-    return [_test_file(name, folder / name) for name in found]
+    return [_test_file(name, folder / name) for name in files]
 
 
 def _test_file(name: str, path: Path) -> TestFile:
@@ -149,7 +149,7 @@ def _test_file(name: str, path: Path) -> TestFile:
 def _modes(tree: ast.Module) -> tuple[str, ...]:
     """Returns a file's modes: one, if it chooses that mode itself when run as a program."""
     calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    called = {function.attr for function in calls if isinstance(function, ast.Attribute)}
-    if "disable_v2_behavior" in called:
+    method_names = {function.attr for function in calls if isinstance(function, ast.Attribute)}
+    if "disable_v2_behavior" in method_names:
         return ("v1",)
-    return ("tf2",) if "enable_eager_execution" in called else MODES
+    return ("tf2",) if "enable_eager_execution" in method_names else MODES

@@ -91,8 +91,8 @@ def main() -> None:
         tests = [t for t in tests if options.test in test_id(t)]
         write({"event": "tests", "tests": [test_id(t) for t in tests]})
         skipped = set(json.loads(sys.stdin.read() or "[]"))
-        wanted = [t for t in tests if test_id(t) not in skipped]
-        unittest.TestSuite(wanted).run(Reporter(write))
+        selection = [t for t in tests if test_id(t) not in skipped]
+        unittest.TestSuite(selection).run(Reporter(write))
         write({"event": "done"})
 
 

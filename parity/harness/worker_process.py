@@ -25,13 +25,13 @@ class WorkerProcess:
 
     Args:
       command: its program and arguments; ``--report FD`` is added.
-      told: the value that it reads from its standard input, as JSON.
+      request: the value that it reads from its standard input, as JSON.
 
     Attributes:
       process: the process, which leads its own session, with its children.
     """
 
-    def __init__(self, command: list[str], told: Any):
+    def __init__(self, command: list[str], request: Any):
         reading, writing = os.pipe()
         self._scratch = tempfile.mkdtemp(prefix="parity-")
         self._log = Path(self._scratch, "printed")
@@ -49,7 +49,7 @@ class WorkerProcess:
         os.close(writing)
         assert self.process.stdin
         with contextlib.suppress(BrokenPipeError):  # it has ended; the end of its output says why
-            self.process.stdin.write(json.dumps(told).encode())
+            self.process.stdin.write(json.dumps(request).encode())
             self.process.stdin.close()
         self._pipe = os.fdopen(reading, "rb", buffering=0)
         self._pending = b""

@@ -48,6 +48,6 @@ EVERY = PROGRAMS + CONTRIB
 # tf.compat.v1; and its tf.metrics.mean_per_class_accuracy fails ("Must have updates.shape = ...").
 NOT_IN_1X = frozenset({"keras_model", "regression", "resnet"})
 
-# Their training steps draw random numbers. The original began its random streams anew when a run
+# Their training steps draw random numbers. The original restarted its random streams when a run
 # was resumed; here they continue. So these are compared with an uninterrupted run.
 RANDOM = frozenset({"dropout", "gan"})

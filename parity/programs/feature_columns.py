@@ -33,7 +33,7 @@ def columns():
 def records(count, seed):
     """Returns serialized examples: a city, sometimes unknown, an age and the label."""
     random = np.random.RandomState(seed)
-    made = []
+    examples = []
     for age in random.uniform(18, 70, size=[count]).astype(np.float32):
         city = random.randint(0, len(CITIES) + 1)
         answer = CLASSES[int(age / 20 + city + random.normal() > 3.5)]
@@ -44,8 +44,8 @@ def records(count, seed):
             "answer": tf.train.Feature(bytes_list=tf.train.BytesList(value=[answer.encode()])),
         }
         features = tf.train.Features(feature=feature)
-        made.append(tf.train.Example(features=features).SerializeToString())
-    return made
+        examples.append(tf.train.Example(features=features).SerializeToString())
+    return examples
 
 
 def spec():

@@ -67,16 +67,16 @@ def model_fn(features, labels, mode, params):
     noise = features["noise"]
     if training:
         noise = tf.random.uniform(tf.shape(noise), -1.0, 1.0, seed=5)
-    made = generator(noise)
+    fakes = generator(noise)
     if mode == tf.estimator.ModeKeys.PREDICT:
-        return tf.estimator.EstimatorSpec(mode, predictions={"points": made})
-    on_real, on_made = discriminator(features["real"]), discriminator(made)
-    discriminator_loss = cross_entropy(on_real, 0.9) + cross_entropy(on_made, 0.0)
-    generator_loss = cross_entropy(on_made, 1.0)
+        return tf.estimator.EstimatorSpec(mode, predictions={"points": fakes})
+    on_real, on_fakes = discriminator(features["real"]), discriminator(fakes)
+    discriminator_loss = cross_entropy(on_real, 0.9) + cross_entropy(on_fakes, 0.0)
+    generator_loss = cross_entropy(on_fakes, 1.0)
     loss = discriminator_loss + generator_loss
     if mode == tf.estimator.ModeKeys.EVAL:
         metrics = {
-            "fooled": tf.metrics.mean(tf.sigmoid(on_made)),
+            "fooled": tf.metrics.mean(tf.sigmoid(on_fakes)),
             "on_real": tf.metrics.mean_tensor(tf.reduce_mean(features["real"], axis=0)),
         }
         return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops=metrics)

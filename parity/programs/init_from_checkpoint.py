@@ -74,14 +74,14 @@ def model_fn(features, labels, mode, params):
         x, 2, kernel_initializer=tf.truncated_normal_initializer(stddev=0.02, seed=1), name="output"
     )
     scaffold_fn = None
-    known = assignment_map(tf.trainable_variables(), params["init_checkpoint"])
+    name_map = assignment_map(tf.trainable_variables(), params["init_checkpoint"])
     if params["use_tpu"]:
 
         def scaffold_fn():
-            tf.train.init_from_checkpoint(params["init_checkpoint"], known)
+            tf.train.init_from_checkpoint(params["init_checkpoint"], name_map)
             return tf.train.Scaffold()
     else:
-        tf.train.init_from_checkpoint(params["init_checkpoint"], known)
+        tf.train.init_from_checkpoint(params["init_checkpoint"], name_map)
     if mode == tf.estimator.ModeKeys.PREDICT:
         predictions = {"probability": tf.nn.softmax(logits)}
         return tf.estimator.tpu.TPUEstimatorSpec(

@@ -131,14 +131,14 @@ def model_fn(features, labels, mode, params):
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         update = optimizer.minimize(loss, global_step=step)
     with tf.control_dependencies([update]):  # so that the host gets the completed step
-        done = tf.reshape(step.read_value(), [1])
+        step_vector = tf.reshape(step.read_value(), [1])
         train_op = averages(step.read_value()).apply(averaged_variables())
-    told = [done, tf.reshape(loss, [1]), tf.reshape(rate, [1])]
+    host_tensors = [step_vector, tf.reshape(loss, [1]), tf.reshape(rate, [1])]
     return tf.estimator.tpu.TPUEstimatorSpec(
         mode,
         loss=loss,
         train_op=train_op,
-        host_call=(host_call(params["model_dir"], every=25), told),
+        host_call=(host_call(params["model_dir"], every=25), host_tensors),
     )
 
 

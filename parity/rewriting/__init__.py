@@ -1,1 +1,1 @@
-"""What `check` and `rewrite` make of whole repositories, and what tf_upgrade_v2 makes of them."""
+"""Results of `check` and `rewrite` on whole repositories, beside those of tf_upgrade_v2."""

@@ -37,7 +37,7 @@ def main() -> int:
         arguments.out.write_text(json.dumps(row, indent=1) + "\n")
         print(json.dumps(row))
         return 0
-    done = []
+    rows = []
     failed = 0
     for folder in arguments.folders:
         census, texts = take(folder)
@@ -46,8 +46,8 @@ def main() -> int:
             row["names"] = _beside(texts)
         failed += bool(census.not_python or census.unstable)
         print(json.dumps(row), flush=True)
-        done.append(row)
-        arguments.out.write_text(json.dumps(done, indent=1) + "\n")
+        rows.append(row)
+        arguments.out.write_text(json.dumps(rows, indent=1) + "\n")
     return int(failed > 0)
 
 
@@ -69,7 +69,7 @@ def _beside(texts: dict[str, tuple[str, str]]) -> dict[str, dict[str, int]]:
         counts["tf_upgrade_v2"] += lines_of(theirs)
         for count in counts.values():
             count["files"] += 1
-    return {tool: dict(found) for tool, found in counts.items()}
+    return {tool: dict(verdict_counts) for tool, verdict_counts in counts.items()}
 
 
 if __name__ == "__main__":

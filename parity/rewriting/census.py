@@ -71,15 +71,15 @@ def take(folder: Path) -> tuple[Census, dict[str, tuple[str, str]]]:
     severities: Counter[str] = Counter()
     codes: Counter[str] = Counter()
     texts: dict[str, tuple[str, str]] = {}
-    for file, read in examined:
+    for file, sources in examined:
         census.files += 1
         census.passed_over += bool(file.passed_over)
         census.lines += file.lines
-        severities.update(found.severity.value for found in file.findings)
-        codes.update(found.rule for found in file.findings)
-        if read is None:
+        severities.update(finding.severity.value for finding in file.findings)
+        codes.update(finding.rule for finding in file.findings)
+        if sources is None:
             continue
-        source, module = read
+        source, module = sources
         after = rewritten_text(module, rules, file.findings)[0]
         texts[file.path] = source.text, after
         if after != source.text:

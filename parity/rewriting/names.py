@@ -40,13 +40,13 @@ def lines_of(text: str) -> Counter[str]:
     except (SyntaxError, ValueError, RecursionError):
         return Counter({"no Python": 1})
     names: dict[int, set[str]] = {}
-    for found in module.imports:
-        target = found.target
-        if found.bound == "*":
+    for binding in module.imports:
+        target = binding.target
+        if binding.bound == "*":
             target = target.removesuffix(".*")
-        elif not found.alias.asname and not hasattr(found.statement, "module"):
-            target = found.alias.name  # import a.b binds a
-        names.setdefault(found.statement.lineno, set()).add(target)
+        elif not binding.alias.asname and not hasattr(binding.statement, "module"):
+            target = binding.alias.name  # import a.b binds a
+        names.setdefault(binding.statement.lineno, set()).add(target)
     for use in module.scopes.references:
         # A variable that is assigned, `flags = tf.flags`, counts there and not at each of its uses.
         if use.imported is not None and not use.stored:
@@ -63,7 +63,7 @@ def lines_of(text: str) -> Counter[str]:
 
 @functools.cache
 def verdict_of(target: str) -> str:
-    """Whether a dotted name is there: "right", "left" or "wrong"."""
+    """Returns the state of a dotted name: "right", "left" or "wrong"."""
     if _is_there(target):
         return "right"
     return "left" if set(target.split(".")) & set(_LEFT) else "wrong"

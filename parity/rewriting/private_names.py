@@ -37,36 +37,36 @@ def private_names(folders: Iterable[Path]) -> dict[str, Any]:
     rules = options.rules()
     users = 0
     names: set[str] = set()
-    left: set[str] = set()
+    remaining_names: set[str] = set()
     for folder in folders:
-        found: set[str] = set()
-        for file, read in examine_all([str(folder)], options):
-            if read is None:
+        used_names: set[str] = set()
+        for file, sources in examine_all([str(folder)], options):
+            if sources is None:
                 continue
-            source, module = read
-            found |= _used(module)
+            source, module = sources
+            used_names |= _used(module)
             after = rewritten_text(module, rules, file.findings)[0]
-            left |= _used(module if after == source.text else Module(file.path, after))
-        users += bool(found)
-        names |= found
+            remaining_names |= _used(module if after == source.text else Module(file.path, after))
+        users += bool(used_names)
+        names |= used_names
     missing = {name for name in names if verdict_of(name) != "right"}
     return {
         "repositories": users,
         "names": len(names),
         "missing": len(missing),
-        "rewritten": sorted(missing - left),
-        "by hand": sorted(missing & left),
+        "rewritten": sorted(missing - remaining_names),
+        "by hand": sorted(missing & remaining_names),
     }
 
 
 def _used(module: Module) -> set[str]:
     """Returns the private names of a source that `check` takes for there, modules included."""
-    targets = {found.target for found in module.imports if found.bound != "*"}
+    targets = {binding.target for binding in module.imports if binding.bound != "*"}
     targets |= {use.target for use in module.scopes.references if use.imported is not None}
-    found = set()
+    names = set()
     for target in targets:
         if target.startswith(_PRIVATE):
-            known = look_up(module.name(target))
-            if known is not None and known.fate is Fate.SAME:
-                found.add(target)
-    return found
+            api_entry = look_up(module.name(target))
+            if api_entry is not None and api_entry.fate is Fate.SAME:
+                names.add(target)
+    return names

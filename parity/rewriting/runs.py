@@ -41,11 +41,13 @@ def _run(
     words = command(program, cores, data=str(data), out=str(out), code=str(checkout))
     folders = [_SEEDED, _ROOT, *(checkout / folder for folder in program.path)]
     folders += [checkout.parent] if program.repository in _PACKAGES else []
-    found = os.environ.get("PYTHONPATH")
+    python_path = os.environ.get("PYTHONPATH")
     environment = {
         **os.environ,
         **program.environment,
-        "PYTHONPATH": os.pathsep.join([*map(str, folders), *([found] if found else [])]),
+        "PYTHONPATH": os.pathsep.join(
+            [*map(str, folders), *([python_path] if python_path else [])]
+        ),
         "PYTHONWARNINGS": "ignore",
     }
     if is_rewritten:
@@ -53,11 +55,11 @@ def _run(
         start = [sys.executable]
     else:
         start = [sys.executable, "-m", "estimator_bridge", "run", "--cores", str(cores)]
-    done = subprocess.run(
+    process = subprocess.run(
         [*start, *words], env=environment, cwd=out.parent, timeout=_SECS, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
     )  # fmt: skip
-    return done.returncode, done.stdout
+    return process.returncode, process.stdout
 
 
 def _weights(folder: Path) -> dict[str, Any]:
@@ -96,7 +98,7 @@ def compared(name: str, checkouts: Path, data: Path, cores: int) -> dict[str, An
 
     program = FETCHED[name]
     checkout = checkouts / program.repository.replace("/", "+")
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         package = _PACKAGES.get(program.repository, checkout.name)
         published, copy = (Path(folder, side, package) for side in ("published", "rewritten"))
@@ -106,27 +108,31 @@ def compared(name: str, checkouts: Path, data: Path, cores: int) -> dict[str, An
             [sys.executable, "-m", "estimator_bridge", "rewrite", "--write", str(copy)],
             cwd=_ROOT, timeout=_SECS, check=False, capture_output=True, text=True,
         )  # fmt: skip
-        found["by hand"] = rewritten.returncode
+        result["by hand"] = rewritten.returncode
         sides = {}
         for side, code in (("run", published), ("python", copy)):
             out = Path(folder, f"out of {side}".replace(" ", "_"))
-            found[side], said = _run(program, code, data, out, cores, side == "python")
-            sides[side] = _weights(out), _RESULT.findall(said), _tables(out)
-            if found[side]:
-                found[f"{side} said"] = said.splitlines()[-5:]
-    (ours, results, tables), (theirs, again, same) = sides["run"], sides["python"]
-    found["variables"] = len(ours)
-    found["evaluations"] = len(results)
-    found["tables"] = len(tables)
-    found["different"] = sorted(
+            result[side], output = _run(program, code, data, out, cores, side == "python")
+            sides[side] = _weights(out), _RESULT.findall(output), _tables(out)
+            if result[side]:
+                result[f"{side} said"] = output.splitlines()[-5:]
+    (ours, results, tables), (theirs, other_results, other_tables) = sides["run"], sides["python"]
+    result["variables"] = len(ours)
+    result["evaluations"] = len(results)
+    result["tables"] = len(tables)
+    result["different"] = sorted(
         variable
         for variable in {*ours, *theirs}
         if variable not in ours
         or variable not in theirs
         or not np.array_equal(ours[variable], theirs[variable])
     )
-    found["equal"] = bool(ours) and not found["different"] and (results, tables) == (again, same)
-    return found
+    result["equal"] = (
+        bool(ours)
+        and not result["different"]
+        and (results, tables) == (other_results, other_tables)
+    )
+    return result
 
 
 def main(arguments: list[str]) -> int:
@@ -140,8 +146,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--cores", type=int, default=2, metavar="N")
     parser.add_argument("--out", type=Path, metavar="FILE")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM")
-    given = parser.parse_args(arguments)
-    names = given.programs or [name for name in FETCHED if name not in _TOO_LARGE]
+    options = parser.parse_args(arguments)
+    names = options.programs or [name for name in FETCHED if name not in _TOO_LARGE]
     unknown = [name for name in names if name not in FETCHED]
     if unknown:
         parser.error(f"no program is called {unknown[0]!r}; there are {', '.join(FETCHED)}")
@@ -152,15 +158,17 @@ def main(arguments: list[str]) -> int:
         write_data(Path(folder))
         for name in names:
             try:
-                results[name] = compared(name, given.checkouts.resolve(), Path(folder), given.cores)
+                results[name] = compared(
+                    name, options.checkouts.resolve(), Path(folder), options.cores
+                )
             except subprocess.TimeoutExpired as error:
                 results[name] = {"equal": False, "error": f"no end within {error.timeout:g} s"}
             print(json.dumps({"program": name, **results[name]}), flush=True)
-            if given.out:
-                whole = given.out.with_name(given.out.name + ".new")
-                whole.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-                whole.replace(given.out)
-    return 0 if all(found["equal"] for found in results.values()) else 1
+            if options.out:
+                new_file = options.out.with_name(options.out.name + ".new")
+                new_file.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+                new_file.replace(options.out)
+    return 0 if all(result["equal"] for result in results.values()) else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What TensorFlow's own tf_upgrade_v2 makes of a source."""
+"""The result of TensorFlow's own tf_upgrade_v2 for a source."""
 
 from __future__ import annotations
 

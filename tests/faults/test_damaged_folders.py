@@ -53,6 +53,6 @@ def test_what_does_not_hold_is_counted():
     silent = {"began": 0, "same": False, "error": "", "kept": False}
     assert not restarts.mended(silent)
     assert not restarts._refused(silent)
-    assert restarts.restart_told(silent) == "began at 0"
-    assert restarts.restart_told({**silent, "began": 6}) == "from 6, other weights"
+    assert restarts.describe_restart(silent) == "began at 0"
+    assert restarts.describe_restart({**silent, "began": 6}) == "from 6, other weights"
     assert not restarts._refused({**silent, "began": None, "error": "MissingCheckpointError"})

@@ -211,7 +211,7 @@ def test_only_what_is_fetched_is_lifted_and_run():
         session = lifted_session(graph)
         assert session.run(wanted) == 2.0
         assert session.run(w) == 1.0
-    assert lifted.given == {"w:0"}
+    assert lifted.input_refs == {"w:0"}
     assert wanted.op.name in lifted.names
     assert other.op.name not in lifted.names
     assert not {n for n in lifted.names if "Print" in n}

@@ -73,7 +73,7 @@ def test_it_trains_to_the_stated_quality(trained, name, cores):
 @pytest.mark.parametrize("name", QUALITY)
 def test_predictions_are_shown(trained, name):
     run = trained(name, 1)
-    told = run.task.show(run.predict(run.task.shown), run.estimator.model_dir)
+    told = run.task.show(run.predict(run.task.shown_examples), run.estimator.model_dir)
     print(told)
     assert told
 

@@ -11,7 +11,7 @@ import pytest
 
 from parity.differential import __main__ as command
 from parity.differential import outcome, recorded, verdicts
-from parity.differential.catalogue import FOLDER, Case, catalogue, chosen
+from parity.differential.catalogue import FOLDER, Case, catalogue, select_cases
 from parity.differential.comparison import differences
 from parity.differential.side import run_side
 
@@ -249,7 +249,7 @@ def test_what_cannot_be_done_is_refused_at_once(arguments, said, capsys):
 
 
 def test_cases_are_chosen_by_name_and_by_theme():
-    names = {case.name for case in chosen(["pairs", "order"])}
+    names = {case.name for case in select_cases(["pairs", "order"])}
     assert {"order", "pair_in_turns"} <= names
     assert {CASES[name].theme for name in names} == {"pairs", "hooks"}
 

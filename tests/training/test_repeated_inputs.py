@@ -135,7 +135,9 @@ def test_a_kept_program_frees_its_first_input(tmp_path):
 
     def input_fn():
         dataset = of(np.full([ROWS, 2], 5, "f"))
-        held.extend(map(weakref.ref, large_constants._taken[v1.get_default_graph()].values()))
+        held.extend(
+            map(weakref.ref, large_constants._arrays_by_graph[v1.get_default_graph()].values())
+        )
         return dataset
 
     for _ in range(2):

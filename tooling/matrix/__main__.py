@@ -41,11 +41,11 @@ def run_pair(pair: Pair, folder: Path) -> page.Row:
         The row of the results: versions, environment, checks, sources.
     """
     digest = sources()
-    made = make(pair, folder)
+    environment = make(pair, folder)
     checks: dict[str, Result] = {name: check(folder) for name, check in CHECKS.items()}
     return {
         "versions": versions(folder),
-        "environment": made,
+        "environment": environment,
         "checks": {name: dataclasses.asdict(result) for name, result in checks.items()},
         "sources": digest,
     }

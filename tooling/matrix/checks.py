@@ -40,20 +40,20 @@ def run_tests(folder: Path) -> Result:
     """Runs the tests of every room, which import each module and run the README's programs."""
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
-        done, seconds = _run(
+        process, seconds = _run(
             folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--basetemp={scratch}/tests",
             f"--junitxml={report}", f"@{SELECTION}", cwd=ROOT,
         )  # fmt: skip
         if not report.exists():
-            return Result(0, (_end(done),), seconds)
+            return Result(0, (_end(process),), seconds)
         cases = list(xml.etree.ElementTree.parse(report).iter("testcase"))
     failed = tuple(
         f"{case.get('classname')}::{case.get('name')}"
         for case in cases
         if case.find("failure") is not None or case.find("error") is not None
     )
-    if done.returncode and not failed:
-        failed = (_end(done),)
+    if process.returncode and not failed:
+        failed = (_end(process),)
     skipped = sum(case.find("skipped") is not None for case in cases)
     return Result(len(cases) - len(failed) - skipped, failed, seconds)
 
@@ -61,15 +61,17 @@ def run_tests(folder: Path) -> Result:
 def run_train(folder: Path) -> Result:
     """Runs train.py for a few steps on emulated cores: training, evaluation, prediction, export."""
     with tempfile.TemporaryDirectory() as scratch:
-        done, seconds = _run(folder, str(ROOT / "train.py"), *_TRAIN, cwd=Path(scratch))
-        made = Path(scratch) / "runs" / "digits"
-        if done.returncode:
-            return Result(0, (_end(done),), seconds)
-        wanted = {
+        process, seconds = _run(folder, str(ROOT / "train.py"), *_TRAIN, cwd=Path(scratch))
+        run_dir = Path(scratch) / "runs" / "digits"
+        if process.returncode:
+            return Result(0, (_end(process),), seconds)
+        patterns = {
             "a checkpoint of the last step": f"model.ckpt-{STEPS}.index",
             "a SavedModel": "export/*/saved_model.pb",
         }
-        missing = [what for what, pattern in wanted.items() if not list(made.glob(pattern))]
+        missing = [
+            artifact for artifact, pattern in patterns.items() if not list(run_dir.glob(pattern))
+        ]
     failed = (f"train.py left no {' and no '.join(missing)}",) if missing else ()
     return Result(0 if missing else STEPS, failed, seconds)
 
@@ -79,15 +81,15 @@ CHECKS = {"tests": run_tests, "train": run_train}
 
 def _run(folder: Path, *arguments: str, cwd: Path) -> tuple[subprocess.CompletedProcess[str], int]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
+    process = subprocess.run(
         [str(python_in(folder)), *arguments],
         cwd=cwd, env=clean_environ(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, check=False,
     )  # fmt: skip
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return done, round(used)
+    cpu_seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return process, round(cpu_seconds)
 
 
-def _end(done: subprocess.CompletedProcess[str]) -> str:
-    return "\n".join(done.stdout.splitlines()[-5:])
+def _end(process: subprocess.CompletedProcess[str]) -> str:
+    return "\n".join(process.stdout.splitlines()[-5:])

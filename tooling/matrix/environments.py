@@ -43,7 +43,7 @@ def make(pair: Pair, folder: Path) -> dict[str, float]:
     Raises:
         MatrixError: the Python is not installed, or the installation fails.
     """
-    started = time.monotonic()
+    start = time.monotonic()
     if not python_in(folder).exists():
         shutil.rmtree(folder, ignore_errors=True)
         _call([_python(pair.python), "-m", "venv", str(folder)])
@@ -57,11 +57,11 @@ def make(pair: Pair, folder: Path) -> dict[str, float]:
             *TEST_PACKAGES,
         ]
     )
-    made = folder / _MADE
-    if not made.exists():
-        seconds = round(time.monotonic() - started)
-        made.write_text(json.dumps({"seconds": seconds, "megabytes": weigh(folder)}))
-    return json.loads(made.read_text())
+    record_file = folder / _MADE
+    if not record_file.exists():
+        seconds = round(time.monotonic() - start)
+        record_file.write_text(json.dumps({"seconds": seconds, "megabytes": weigh(folder)}))
+    return json.loads(record_file.read_text())
 
 
 def python_in(folder: Path) -> Path:
@@ -83,8 +83,8 @@ def weigh(folder: Path) -> int:
 def clean_environ() -> dict[str, str]:
     """Returns the environment variables of a check, without those that select packages or Keras."""
     hidden = {"PYTHONPATH", "PYTHONHOME", "TF_USE_LEGACY_KERAS", "TF_CONFIG", "VIRTUAL_ENV"}
-    kept = {name: value for name, value in os.environ.items() if name not in hidden}
-    return {**kept, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
+    visible = {name: value for name, value in os.environ.items() if name not in hidden}
+    return {**visible, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _installer(python: Path) -> list[str]:
@@ -96,11 +96,11 @@ def _installer(python: Path) -> list[str]:
 
 def _python(version: str) -> str:
     for python in _pythons(version):
-        done = subprocess.run(
+        process = subprocess.run(
             [python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        if done.stdout.strip() == version:  # a pyenv shim exists, but fails
+        if process.stdout.strip() == version:  # a pyenv shim exists, but fails
             return python
     raise MatrixError(
         f"Python {version} is not installed. Install it so that `python{version}` or pyenv has it, "
@@ -109,15 +109,17 @@ def _python(version: str) -> str:
 
 
 def _pythons(version: str) -> Iterator[str]:
-    found = shutil.which(f"python{version}")
-    if found:
-        yield found
+    executable = shutil.which(f"python{version}")
+    if executable:
+        yield executable
     pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
     yield from map(str, sorted(pyenv.glob(f"versions/{version}.*/bin/python")))
 
 
 def _call(command: list[str]) -> str:
-    done = subprocess.run(command, env=clean_environ(), capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise MatrixError(f"`{' '.join(command)}` failed:\n{done.stdout}{done.stderr}")
-    return done.stdout
+    process = subprocess.run(
+        command, env=clean_environ(), capture_output=True, text=True, check=False
+    )
+    if process.returncode:
+        raise MatrixError(f"`{' '.join(command)}` failed:\n{process.stdout}{process.stderr}")
+    return process.stdout

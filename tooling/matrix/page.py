@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 
 def read_results(path: Path = RESULTS) -> dict[str, Row]:
-    """Returns the recorded rows by the names of their pairs; none if there is no file yet."""
+    """Returns the recorded rows by the names of their pairs; {} before the first run."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
@@ -57,13 +57,13 @@ def write(results: dict[str, Row]) -> None:
 def _line(pair: Pair, row: Row | None) -> str:
     if row is None:
         return f"| {pair.tensorflow} | {pair.python} | | | not run yet | | | |"
-    has, tests, train = row["versions"], row["checks"]["tests"], row["checks"]["train"]
+    versions, tests, train = row["versions"], row["checks"]["tests"], row["checks"]["train"]
     seconds = tests["cpu_seconds"] + train["cpu_seconds"]
-    made = row["environment"]
+    environment = row["environment"]
     cells = (
-        has["tensorflow"], has["python"], has["tf-keras"], has["numpy"],
+        versions["tensorflow"], versions["python"], versions["tf-keras"], versions["numpy"],
         f"{tests['passed']} passed, {len(tests['failed'])} failed",
         "failed" if train["failed"] else f"{train['passed']} steps",
-        f"{seconds} s", f"{made['seconds']} s, {made['megabytes'] / 1000:.1f} GB",
+        f"{seconds} s", f"{environment['seconds']} s, {environment['megabytes'] / 1000:.1f} GB",
     )  # fmt: skip
     return f"| {' | '.join(cells)} |"

@@ -20,8 +20,8 @@ def _classes() -> None:
     with new_graph():
         check(private.RecordInput("*").get_yield_op() is not None, "RecordInput yields nothing")
     with private.eager_mode(), private.EagerVariableStore().as_default():
-        made = v1.get_variable("kept", [2])
-        check(made is not None, "an EagerVariableStore keeps nothing")
+        variable = v1.get_variable("kept", [2])
+        check(variable is not None, "an EagerVariableStore keeps nothing")
 
 
 @probe("all_reduce_graphs")
@@ -29,8 +29,8 @@ def _all_reduce() -> None:
     with tf.Graph().as_default():
         tensors = [tf.constant([1.0, 2.0])] * 2
         devices = [["/cpu:0"]]
-        made = private.all_reduce_graphs.build_shuffle_all_reduce(tensors, devices[0], tf.add_n)
-        check([each.shape.as_list() for each in made] == [[2], [2]], "shapes are lost")
+        sums = private.all_reduce_graphs.build_shuffle_all_reduce(tensors, devices[0], tf.add_n)
+        check([each.shape.as_list() for each in sums] == [[2], [2]], "shapes are lost")
 
 
 @probe("registers_divergence")
@@ -38,23 +38,23 @@ def _divergence() -> None:
     kind = type("Kind", (v1.distributions.Exponential,), {})
     private.registers_divergence(kind)(lambda p, q, name=None: tf.constant(3.0))
     with private.eager_mode():
-        found = v1.distributions.kl_divergence(kind(1.0), kind(2.0))
-        check(float(found) == 3.0, "a registered divergence is not found")
+        divergence = v1.distributions.kl_divergence(kind(1.0), kind(2.0))
+        check(float(divergence) == 3.0, "a registered divergence is not found")
 
 
 @probe("graph_parents")
 def _parents() -> None:
     with tf.Graph().as_default():
         rate = tf.constant(1.0)
-        found = private.graph_parents(v1.distributions.Exponential(rate))
-        check(len(found) >= 1, "a distribution does not know its parameters")
+        parents = private.graph_parents(v1.distributions.Exponential(rate))
+        check(len(parents) >= 1, "a distribution does not know its parameters")
 
 
 @probe("distribution_parameters")
 def _parameters() -> None:
     with private.eager_mode():
-        made = private.distribution_parameters.fill_triangular(tf.constant([1.0, 2.0, 3.0]))
-        check(made.numpy().tolist() == [[3.0, 0.0], [2.0, 1.0]], "triangles are filled otherwise")
+        matrix = private.distribution_parameters.fill_triangular(tf.constant([1.0, 2.0, 3.0]))
+        check(matrix.numpy().tolist() == [[3.0, 0.0], [2.0, 1.0]], "triangles are filled otherwise")
     for name in ("fill_triangular_inverse", "matrix_diag_transform", "reduce_weighted_logsumexp",
                  "softplus_inverse", "tridiag"):  # fmt: skip
         check(hasattr(private.distribution_parameters, name), f"{name} is gone")
@@ -70,8 +70,8 @@ def _bijectors() -> None:
         shape = private.constant_value_as_shape(tf.constant([2, -1]))
         check(shape.as_list() == [2, None], "a tensor's shape is read otherwise")
     with private.eager_mode():
-        found = private.distribution_functions.erfinv(tf.constant(0.0)).numpy()
-        check(abs(float(found)) < 1e-6, "the inverse of the error function is another")
+        value = private.distribution_functions.erfinv(tf.constant(0.0)).numpy()
+        check(abs(float(value)) < 1e-6, "the inverse of the error function is another")
 
 
 @probe(
@@ -81,9 +81,9 @@ def _bijectors() -> None:
 )  # fmt: skip
 def _softplus_distributions() -> None:
     with private.eager_mode():
-        made = private.NormalWithSoftplusScale(0.0, 0.0)
+        distribution = private.NormalWithSoftplusScale(0.0, 0.0)
         softplus = float(tf.nn.softplus(0.0).numpy())
-        check(abs(float(made.scale.numpy()) - softplus) < 1e-6, "the scale is no softplus")
+        check(abs(float(distribution.scale.numpy()) - softplus) < 1e-6, "the scale is no softplus")
     for name in ("BetaWithSoftplusConcentration", "ExponentialWithSoftplusRate",
                  "GammaWithSoftplusConcentrationRate", "LaplaceWithSoftplusScale",
                  "StudentTWithAbsDfSoftplusScale"):  # fmt: skip
@@ -98,11 +98,11 @@ def _modes() -> None:
         check(hasattr(private.eager_modes, name), f"eager.{name} is gone")
     for name in ("run_all_in_graph_and_eager_modes", "run_in_graph_and_eager_modes"):
         check(hasattr(private.test_modes, name), f"{name} is gone")
-    seen: list[str] = []
+    op_types: list[str] = []
 
     def see(op_type: str, *details: Any, **more: Any) -> None:
         del details, more
-        seen.append(op_type)
+        op_types.append(op_type)
 
     with private.eager_mode():
         private.op_callbacks.add_op_callback(see)
@@ -111,42 +111,42 @@ def _modes() -> None:
         finally:
             private.op_callbacks.remove_op_callback(see)
         tf.square(tf.constant(2.0))
-    check(seen == ["Square"], f"a callback sees {seen}")
+    check(op_types == ["Square"], f"a callback sees {op_types}")
 
 
 @probe("stripped_op_list_for_graph")
 def _definitions() -> None:
     with new_graph() as graph:
         tf.square(tf.constant(2.0))
-        found = private.stripped_op_list_for_graph(graph.as_graph_def())
-    check([each.name for each in found.op] == ["Const", "Square"], "it lists something else")
+        op_list = private.stripped_op_list_for_graph(graph.as_graph_def())
+    check([each.name for each in op_list.op] == ["Const", "Square"], "it lists something else")
 
 
 @probe("v1_initializers")
 def _initializers() -> None:
     for rank, name in enumerate(("1d", "2d", "3d")):
-        made = getattr(private.v1_initializers, f"convolutional_orthogonal_{name}")
+        initializer = getattr(private.v1_initializers, f"convolutional_orthogonal_{name}")
         shape = [1] * (rank + 1) + [2, 2]
         with private.eager_mode():
-            kernel = np.reshape(made()(shape, tf.float32), [2, 2])
+            kernel = np.reshape(initializer()(shape, tf.float32), [2, 2])
         check(np.allclose(kernel @ kernel.T, np.eye(2), atol=1e-5), f"{name} is not orthogonal")
     check(hasattr(private.v1_initializers, "convolutional_delta_orthogonal"), "delta is gone")
 
 
 @probe("load_and_remap_matrix_initializer", "load_embedding_initializer")
 def _remapping() -> None:
-    made = private.load_and_remap_matrix_initializer("model.ckpt", "w", 2, 2)
+    initializer = private.load_and_remap_matrix_initializer("model.ckpt", "w", 2, 2)
     other = private.load_embedding_initializer("model.ckpt", "w", 2, 2, "old", "new")
-    check(callable(made) and callable(other), "they make no initializers")
+    check(callable(initializer) and callable(other), "they make no initializers")
 
 
 @probe("has_automatic_name", "layer_name_counts", "layer_scope", "place_layer", "rename_layer",
        "use_resource_variables", "variable_scope_counts")  # fmt: skip
 def _layers() -> None:
     with new_graph():
-        layer, named = v1.layers.Dense(1), v1.layers.Dense(1, name="own")
+        layer, named_layer = v1.layers.Dense(1), v1.layers.Dense(1, name="own")
         check(private.layer_scope(layer) is None, "a new layer has a scope")
-        kinds = [private.has_automatic_name(each) for each in (v1.layers.Dense(1), named)]
+        kinds = [private.has_automatic_name(each) for each in (v1.layers.Dense(1), named_layer)]
         check(kinds == [True, False], "a layer's name does not tell where it comes from")
         private.rename_layer(layer, private.layer_name_counts(), {"dense"}, "scope")
         check(layer.name == "dense_1", f"a layer is renamed to {layer.name}")

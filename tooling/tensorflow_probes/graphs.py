@@ -52,18 +52,18 @@ def _constants() -> None:
 @probe("leave_unconverted")
 def _unconverted() -> None:
     private.leave_unconverted("tooling.tensorflow_probes")
-    seen = []
+    filenames = []
 
     layer: Any = v1.layers.Layer
 
     class Watched(layer):
         def call(self, inputs: Any) -> Any:
-            seen.append(sys._getframe(0).f_code.co_filename)
+            filenames.append(sys._getframe(0).f_code.co_filename)
             return inputs
 
     with new_graph():
         Watched()(tf.zeros([1]))
-    check(seen == [__file__], f"converted: {seen}")
+    check(filenames == [__file__], f"converted: {filenames}")
 
 
 @probe("import_below_control_edges")

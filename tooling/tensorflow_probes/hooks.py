@@ -56,7 +56,7 @@ def _saver_hook() -> None:
         private.listeners_of(hook).append("listener")
         check(private.listeners_of(hook) == ["listener"], "the listeners are a copy")
         check("_save_graph_def" in vars(hook), "graph.pbtxt is chosen elsewhere")
-        private.write_graph_def(hook, wanted=False)
+        private.write_graph_def(hook, should_write=False)
 
 
 @probe("steady_time", "timed_modules", "use_steady_timers")

@@ -74,8 +74,8 @@ def _strategy_on_cores() -> None:
         check(private.runs_on_cores(strategy), "the inner part is of another class")
         check(strategy.num_replicas_in_sync == 1, "the number of replicas")
         with strategy.scope():
-            made = tf.Variable(1.0)
-        doubled = tf.function(lambda: 2 * made, jit_compile=True)
+            variable = tf.Variable(1.0)
+        doubled = tf.function(lambda: 2 * variable, jit_compile=True)
         check(private.without_jit(doubled) is not doubled, "a compiled function is not known")
         run = super(tf.distribute.TPUStrategy, strategy).run
         check(float(run(private.without_jit(doubled))) == 2.0, "a step's result")
@@ -90,16 +90,16 @@ def _strategy_on_cores() -> None:
 def _variable_creation() -> None:
     with private.eager_mode():
         strategy = tf.distribute.MirroredStrategy(["CPU:0"])
-        seen: list[Any] = []
+        calls: list[Any] = []
 
         def wrapped(creator: Callable[..., Any]) -> Callable[..., Any]:
-            def noted(**given: Any) -> Any:
-                seen.append(given)
-                return creator(**given)
+            def noted(**keywords: Any) -> Any:
+                calls.append(keywords)
+                return creator(**keywords)
 
             return noted
 
         private.wrap_variable_creation(strategy, wrapped)
         with strategy.scope():
             tf.Variable(1.0)
-        check(len(seen) == 1, f"a variable of one copy was made by {len(seen)} calls")
+        check(len(calls) == 1, f"a variable of one copy was made by {len(calls)} calls")

@@ -30,18 +30,18 @@ def probe(*names: str) -> Callable[[Probe], Probe]:
     return added
 
 
-def check(is_so: Any, what: str) -> None:
+def check(is_so: Any, message: str) -> None:
     """Checks one expectation.
 
     Args:
         is_so: whether it holds.
-        what: the text of the error.
+        message: the text of the error.
 
     Raises:
         AssertionError: it does not hold.
     """
     if not is_so:
-        raise AssertionError(what)
+        raise AssertionError(message)
 
 
 @contextlib.contextmanager

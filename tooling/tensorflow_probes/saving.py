@@ -21,8 +21,8 @@ def _next_to_delete() -> None:
         v1.get_variable("w", [], initializer=tf.zeros_initializer())
         session.run(v1.global_variables_initializer())
         saver = _train.Saver(max_to_keep=1)
-        saved = saver.save(session, f"{folder}/c", 1)
-        check(private.next_to_delete(saver, f"{folder}/c-2") == saved, "the first of two stays")
+        prefix = saver.save(session, f"{folder}/c", 1)
+        check(private.next_to_delete(saver, f"{folder}/c-2") == prefix, "the first of two stays")
 
 
 @probe("BundleEntryProto", "BundleHeaderProto")
@@ -48,11 +48,11 @@ def _saveable() -> None:
         v1.add_to_collection(v1.GraphKeys.SAVEABLE_OBJECTS, doubled)
         saver = _train.Saver([doubled])
         session.run(v1.global_variables_initializer())
-        saved = saver.save(session, f"{folder}/c")
+        prefix = saver.save(session, f"{folder}/c")
         session.run(value.assign(5.0))
-        saver.restore(session, saved)
+        saver.restore(session, prefix)
         check(session.run(value) == 1, "it is not restored")
-        check(tf.train.load_variable(saved, "double") == 2, "its own value is not saved")
+        check(tf.train.load_variable(prefix, "double") == 2, "its own value is not saved")
 
 
 @probe("last_meta_graph")
@@ -85,9 +85,9 @@ def _whole_files() -> None:
         v1.get_variable("w", [], initializer=tf.zeros_initializer())
         session.run(v1.global_variables_initializer())
         with private.whole_files_written_by(write):
-            saved = _train.Saver().save(session, f"{folder}/c", 1)
+            prefix = _train.Saver().save(session, f"{folder}/c", 1)
         check(names == ["checkpoint", "c-1.meta"], f"written as a whole: {names}")
-        check(_train.latest_checkpoint(folder) == saved, "TensorFlow does not write it")
+        check(_train.latest_checkpoint(folder) == prefix, "TensorFlow does not write it")
 
 
 @probe("read_profile")
@@ -143,13 +143,15 @@ def _variables() -> None:
         parted = v1.get_variable("p", [4], partitioner=v1.fixed_size_partitioner(2))
         part = private.saved_slice(next(iter(parted)))
         check((part.full_name, part.var_offset) == ("p", [0]), "the part of a variable")
-        whole = v1.get_variable("w", [], use_resource=True)
-        check(private.saved_slice(whole) is None, "a whole variable is a part")
-        check(callable(private.tensor_conversion(whole)), "the conversion")
+        variable = v1.get_variable("w", [], use_resource=True)
+        check(private.saved_slice(variable) is None, "a whole variable is a part")
+        check(callable(private.tensor_conversion(variable)), "the conversion")
         private.replace_tensor_conversion(
-            whole, lambda dtype=None, name=None, as_ref=False: tf.constant(7.0)
+            variable, lambda dtype=None, name=None, as_ref=False: tf.constant(7.0)
         )
-        check(tf.get_static_value(tf.convert_to_tensor(whole)) == 7, "another conversion is used")
+        check(
+            tf.get_static_value(tf.convert_to_tensor(variable)) == 7, "another conversion is used"
+        )
 
 
 @probe("AdamTensors", "adam_tensors")
@@ -159,11 +161,11 @@ def _adam() -> None:
         w = v1.get_variable("w", [], use_resource=True, initializer=tf.zeros_initializer())
         optimizer.minimize(w * 2.0)
         session.run(v1.global_variables_initializer())
-        found = session.run(list(private.adam_tensors(optimizer)))
-        check(found[:2] == [0.5, 0.25] and found[4] == 0.25, f"other tensors: {found}")
+        values = session.run(list(private.adam_tensors(optimizer)))
+        check(values[:2] == [0.5, 0.25] and values[4] == 0.25, f"other tensors: {values}")
 
 
 @probe("shard_reduction")
 def _shards() -> None:
-    made = v1.tpu.CrossShardOptimizer(_train.GradientDescentOptimizer(1.0))
-    check(private.shard_reduction(made) == v1.losses.Reduction.MEAN, "the reduction")
+    optimizer = v1.tpu.CrossShardOptimizer(_train.GradientDescentOptimizer(1.0))
+    check(private.shard_reduction(optimizer) == v1.losses.Reduction.MEAN, "the reduction")

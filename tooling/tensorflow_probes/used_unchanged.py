@@ -49,10 +49,10 @@ def _variable_def() -> None:
 def _staging_area() -> None:
     with new_graph(), v1.Session() as session:
         area = private.StagingArea([tf.float32])
-        put, size, taken = area.put([tf.constant(3.0)]), area.size(), area.get()
-        session.run(put)
+        put_op, size, values = area.put([tf.constant(3.0)]), area.size(), area.get()
+        session.run(put_op)
         check(session.run(size) == 1, "it counts otherwise")
-        check(session.run(taken) == [3.0], "another value comes out")
+        check(session.run(values) == [3.0], "another value comes out")
 
 
 @probe("PerReplica")
@@ -67,8 +67,8 @@ def _random_reader() -> None:
         path = f"{folder}/x.tfrecord"
         with tf.io.TFRecordWriter(path) as writer:
             writer.write(b"abc")
-        read = private.tf_record_random_reader(path).read(0)
-        check(tuple(read) == (b"abc", 19), f"a record of 3 bytes is read as {read}")
+        record = private.tf_record_random_reader(path).read(0)
+        check(tuple(record) == (b"abc", 19), f"a record of 3 bytes is read as {record}")
 
 
 @probe("IndexedSlicesValue")
@@ -85,18 +85,18 @@ def _op_def() -> None:
 @probe("BaseResourceVariable", "UninitializedVariable")
 def _resource_variable() -> None:
     with new_graph():
-        made = private.UninitializedVariable(shape=[2], dtype=tf.float32, name="w")
-        check(isinstance(made, private.BaseResourceVariable), "it is of another class")
-        check(made.shape == [2] and made.op.type == "VarHandleOp", "another operation")
+        variable = private.UninitializedVariable(shape=[2], dtype=tf.float32, name="w")
+        check(isinstance(variable, private.BaseResourceVariable), "it is of another class")
+        check(variable.shape == [2] and variable.op.type == "VarHandleOp", "another operation")
 
 
 @probe("lookup_ops")
 def _lookup() -> None:
     with new_graph(), v1.Session() as session:
         table = private.lookup_ops.index_table_from_tensor(["a", "b"])
-        found = table.lookup(tf.constant(["b", "z"]))
+        ids = table.lookup(tf.constant(["b", "z"]))
         session.run(v1.tables_initializer())
-        check(session.run(found).tolist() == [1, -1], "ids are others")
+        check(session.run(ids).tolist() == [1, -1], "ids are others")
 
 
 @probe("confusion_matrix_at_thresholds")
@@ -133,31 +133,31 @@ def _summary() -> None:
 
 @probe("feature_columns")
 def _feature_columns() -> None:
-    made = private.feature_columns.NumericColumn("x", (1,), None, tf.float32, None)
-    check(made.parse_example_spec["x"].shape == (1,), "a column has another specification")
+    column = private.feature_columns.NumericColumn("x", (1,), None, tf.float32, None)
+    check(column.parse_example_spec["x"].shape == (1,), "a column has another specification")
 
 
 @probe("KMeansGraph")
 def _kmeans() -> None:
     with new_graph():
-        made = private.KMeansGraph(tf.zeros([4, 2]), 2, use_mini_batch=False)
-        check(len(made.training_graph()) >= 5, "training_graph() returns fewer values")
+        kmeans = private.KMeansGraph(tf.zeros([4, 2]), 2, use_mini_batch=False)
+        check(len(kmeans.training_graph()) >= 5, "training_graph() returns fewer values")
 
 
 @probe("Barrier")
 def _barrier() -> None:
     with new_graph(), v1.Session() as session:
-        made = private.Barrier(types=[tf.int32], shapes=[[]])
-        session.run(made.insert_many(0, ["a", "b"], [1, 2]))
-        _, keys, (values,) = session.run(made.take_many(2))
+        barrier = private.Barrier(types=[tf.int32], shapes=[[]])
+        session.run(barrier.insert_many(0, ["a", "b"], [1, 2]))
+        _, keys, (values,) = session.run(barrier.take_many(2))
         check((list(keys), list(values)) == ([b"a", b"b"], [1, 2]), "it gives something else")
 
 
 @probe("checkpoint_management", "tf_logging")
 def _logs_and_checkpoints() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        found = private.checkpoint_management.latest_checkpoint(folder)
-        check(found is None, "latest_checkpoint of an empty folder")
+        checkpoint = private.checkpoint_management.latest_checkpoint(folder)
+        check(checkpoint is None, "latest_checkpoint of an empty folder")
     for name in ("info", "warning", "error"):
         check(callable(getattr(private.tf_logging, name)), f"tf_logging.{name} is no function")
 
@@ -246,8 +246,10 @@ def _tracking() -> None:
         check(hasattr(private.Trackable, name), f"{name} is gone, which subclasses replace")
     with private.eager_mode():
         owner = private.AutoTrackable()
-        made = private.add_tracked_variable(owner, "kept", v1.get_variable, shape=[2])
-        check(owner._lookup_dependency("kept") is made, "a checkpoint lacks an object's variable")
+        variable = private.add_tracked_variable(owner, "kept", v1.get_variable, shape=[2])
+        check(
+            owner._lookup_dependency("kept") is variable, "a checkpoint lacks an object's variable"
+        )
     for name in ("capture_dependencies", "list_objects", "object_metadata"):
         check(hasattr(private.object_checkpoints, name), f"{name} is gone")
     for name in ("List", "Mapping", "NoDependency"):
@@ -272,6 +274,6 @@ def _sequence_columns() -> None:
 def _inherited() -> None:
     for place, words in private.INHERITED.items():
         kind = pkgutil.resolve_name(place)
-        there = {name for parent in kind.__mro__ for name in (*vars(parent), *names_of(parent))}
-        gone = sorted(set(words.split()) - there)
-        check(not gone, f"{place} has no {', '.join(gone)}")
+        names = {name for parent in kind.__mro__ for name in (*vars(parent), *names_of(parent))}
+        missing = sorted(set(words.split()) - names)
+        check(not missing, f"{place} has no {', '.join(missing)}")

@@ -11,7 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.canned.baseline_fn import baseline_fn_v1, baseline_fn_v2
-from estimator_bridge.canned.combined_fn import combined_fn_v1, combined_fn_v2, given_columns
+from estimator_bridge.canned.combined_fn import combined_fn_v1, combined_fn_v2, read_columns
 from estimator_bridge.canned.dnn_fn import dnn_fn_v1, dnn_fn_v2
 from estimator_bridge.canned.linear_fn import linear_fn_v1, linear_fn_v2
 from estimator_bridge.canned.model_parts import DeepPart, LinearPart
@@ -171,7 +171,7 @@ def dnn_linear_combined_model_fn(
     linear_sparse_combiner: str = "sum",
 ) -> Any:
     """Returns the spec of V1's DNNLinearCombined estimators."""
-    wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
+    wide, deep = read_columns(linear_feature_columns, dnn_feature_columns)
     return combined_fn_v1(
         features,
         labels,
@@ -211,7 +211,7 @@ def dnn_linear_combined_model_fn_v2(
 ) -> Any:
     """Returns the spec of the DNNLinearCombined estimators. Ignores config."""
     del config
-    wide, deep = given_columns(linear_feature_columns, dnn_feature_columns)
+    wide, deep = read_columns(linear_feature_columns, dnn_feature_columns)
     return combined_fn_v2(
         features,
         labels,

@@ -1,4 +1,4 @@
-"""What is refused, and with which type of error, where a program made a mistake."""
+"""Mistakes of programs, and the types of errors that refuse them."""
 
 from __future__ import annotations
 

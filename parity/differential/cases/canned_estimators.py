@@ -50,13 +50,13 @@ def deep():
 def outcome(folder, estimator, labels=BINARY, weights=False, steps=3, drawn=False):
     """Training, evaluation and predictions; of a model with drawn weights only their names."""
     estimator.train(data(labels, weights=weights), steps=steps)
-    found = variables(folder)
+    values = variables(folder)
     evaluation = estimator.evaluate(data(labels, 1, weights=weights))
     predictions = list(estimator.predict(data(None, 1, weights=weights)))
     if drawn:
-        shapes = {name: list(np.shape(value)) for name, value in found.items()}
+        shapes = {name: list(np.shape(value)) for name, value in values.items()}
         return [shapes, sorted(evaluation), sorted(predictions[0]), len(predictions)]
-    return [found, evaluation, predictions]
+    return [values, evaluation, predictions]
 
 
 def both_versions(name):
@@ -227,8 +227,8 @@ def canned_export(folder):
                 feed = {predict.inputs["examples"].name: [example(0.4, b"b")]}
             else:
                 feed = {predict.inputs["a"].name: [0.4], predict.inputs["s"].name: ["b"]}
-            found = {key: session.run(t.name, feed) for key, t in predict.outputs.items()}
-        out.append([signatures, found])
+            results = {key: session.run(t.name, feed) for key, t in predict.outputs.items()}
+        out.append([signatures, results])
     return out
 
 
@@ -280,8 +280,8 @@ def canned_bad_arguments(folder):
     ]
     out = []
     for attempt in attempts:
-        found = error_of(lambda: attempt().train(data(), steps=1) and 0)
-        out.append(found[:2])
+        error = error_of(lambda: attempt().train(data(), steps=1) and 0)
+        out.append(error[:2])
     return out
 
 

@@ -123,7 +123,7 @@ def evaluation_of_older_checkpoint(folder):
 
 @case
 def folder_moved(folder):
-    """A copied model_dir goes on from its own checkpoint: paths are relative."""
+    """A copied model_dir continues from its own checkpoint: paths are relative."""
     linear_estimator(folder + "/a").train(rows(), steps=3)
     shutil.copytree(folder + "/a", folder + "/b")
     shutil.rmtree(folder + "/a")

@@ -1,4 +1,4 @@
-"""When an input is drawn from, relative to runs of a session, hooks and the caller's code.
+"""Times at which an input is drawn from, relative to session runs, hooks and callers.
 
 Each input counts its draws, and answers what was asked last. An original that reads ahead draws
 more, and answers older requests: here ``draws`` may be fewer and ``answers`` newer, not vice versa.
@@ -45,8 +45,8 @@ class Source:
         return count
 
 
-def scalar(call, source, *given):
-    return tf.reshape(call(source.read, list(given), tf.float32), [])
+def scalar(call, source, *inputs):
+    return tf.reshape(call(source.read, list(inputs), tf.float32), [])
 
 
 def numbers():
@@ -168,7 +168,7 @@ def estimator(folder, note=None, **settings):
 
 
 def predicted(folder, form, hooks=None):
-    """The caller asks anew before each ``next()``."""
+    """The caller asks again before each ``next()``."""
     source, draws, answers = Source(), [], []
     predictions = estimator(folder).predict(lambda: form(source), hooks=hooks)
     for request in range(1, 5):
@@ -180,7 +180,7 @@ def predicted(folder, form, hooks=None):
 
 
 class Ask(tf.train.SessionRunHook):
-    """Asks anew before each run, and notes the draws around it."""
+    """Asks again before each run, and notes the draws around it."""
 
     def __init__(self, source):
         self.source, self.draws, self.answers = source, [], []
@@ -215,7 +215,7 @@ def evaluated(folder, form):
 
 
 class Steps:
-    """Asks anew within each step, by a Python function of the graph, and notes the draws."""
+    """Asks again within each step, by a Python function of the graph, and notes the draws."""
 
     def __init__(self):
         self.source, self.draws, self.answers = Source(), [], []

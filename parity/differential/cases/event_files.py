@@ -116,7 +116,7 @@ def summary_hooks_by_steps_and_seconds(folder):
 
 @case
 def images_and_histograms_in_evaluation(folder):
-    """What an evaluation writes beside its metrics: nothing but them, unless a metric is one."""
+    """An evaluation writes only its metrics, unless a metric is a summary."""
 
     def model_fn(features, labels, mode):
         spec = linear(features, labels, mode)

@@ -116,8 +116,8 @@ def draw_from_generator(folder):
             calls.append(i)
             yield float(i)
 
-    found = drawn(folder, lambda: tf.data.Dataset.from_generator(generate, tf.float32, []))
-    return [found, len(calls) >= 6]
+    result = drawn(folder, lambda: tf.data.Dataset.from_generator(generate, tf.float32, []))
+    return [result, len(calls) >= 6]
 
 
 @case
@@ -128,9 +128,9 @@ def draw_from_tensors(folder):
 @case
 def draw_from_random_tensors(folder):
     """A random op is the input: each run draws."""
-    found = drawn(folder, lambda: tf.random_uniform([], seed=3))
-    values = [row[1] if row[0] == "step" else row[1][1] for row in found[1]]
-    return [found[0], len(set(values))]
+    result = drawn(folder, lambda: tf.random_uniform([], seed=3))
+    values = [row[1] if row[0] == "step" else row[1][1] for row in result[1]]
+    return [result[0], len(set(values))]
 
 
 @case
@@ -271,7 +271,7 @@ def draw_by_logger_at_end(folder):
             self._tag_order = ["batch"]
             super().begin()
 
-    hook = Late({"batch": "none"}, at_end=True, formatter=lambda found: "F %g" % found["batch"])
+    hook = Late({"batch": "none"}, at_end=True, formatter=lambda values: "F %g" % values["batch"])
     with captured_log() as lines:
         estimator.train(lambda: tf.data.Dataset.range(COUNT), steps=3, hooks=[hook])
     return [line for line in lines if line.startswith("F ")]

@@ -64,7 +64,7 @@ def hook_of_another_class(folder):
 
 @case
 def results_by_structure(folder):
-    """What run_values.results looks like for each structure of fetches."""
+    """The structure of run_values.results for each structure of fetches."""
     Pair = collections.namedtuple("Pair", "first second")
     log = []
 
@@ -270,9 +270,9 @@ def stop_in_evaluation(folder):
             run_context.request_stop()
 
     estimator = linear_estimator(folder)
-    found = estimator.evaluate(rows(batch=1, repeat=1), hooks=[Stop()])
-    whole = estimator.evaluate(rows(batch=1, repeat=1))
-    return [found, whole]
+    metrics = estimator.evaluate(rows(batch=1, repeat=1), hooks=[Stop()])
+    whole_metrics = estimator.evaluate(rows(batch=1, repeat=1))
+    return [metrics, whole_metrics]
 
 
 @case
@@ -326,8 +326,8 @@ def learning_rate_fed_by_hook(folder):
             self.step += 1
             return Args(None, feed_dict={"rate:0": 0.5 / self.step})
 
-    found = train(folder, Feed(), model_fn=model_fn, save_summary_steps=1)
-    return [found, [row for row in events(folder) if row[0].startswith("rate")]]
+    result = train(folder, Feed(), model_fn=model_fn, save_summary_steps=1)
+    return [result, [row for row in events(folder) if row[0].startswith("rate")]]
 
 
 @case
@@ -341,10 +341,10 @@ def session_in_threads_of_hook(folder):
         def after_create_session(self, session, coord):
             self.weight = tf.trainable_variables()[0]
 
-            def read():
+            def read_weight():
                 log.append(list(session.run(self.weight).shape))
 
-            self.thread = threading.Thread(target=read)
+            self.thread = threading.Thread(target=read_weight)
             self.thread.start()
 
         def end(self, session):
@@ -383,8 +383,8 @@ def global_step_waiter_and_others(folder):
         tf.train.StepCounterHook(every_n_steps=1, output_dir=folder + "/c"),
         tf.train.StopAtStepHook(last_step=2),
     ]
-    found = train(folder, *hooks, steps=5)
-    return [found["global_step"], sorted({row[0] for row in events(folder + "/c", skip=())})]
+    result = train(folder, *hooks, steps=5)
+    return [result["global_step"], sorted({row[0] for row in events(folder + "/c", skip=())})]
 
 
 @case

@@ -364,7 +364,7 @@ def original_args_and_meta(folder):
 
 @case(races="variables are fetched beside their updates")
 def ref_fetches(folder):
-    """What a fetch of the global step sees; of variables by their TF1 names."""
+    """The values that fetches of the global step see, and of variables by their TF1 names."""
     out = []
     for name in ("global_step:0", "w:0", "w/read:0", "side:0"):
         if not V2_OFF and name != "global_step:0":

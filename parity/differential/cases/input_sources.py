@@ -1,4 +1,4 @@
-"""Where elements come from: iterators, queues, generators, feeds and random streams."""
+"""Sources of elements: iterators, queues, generators, feeds and random streams."""
 
 from __future__ import annotations
 

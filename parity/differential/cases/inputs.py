@@ -73,16 +73,16 @@ def labels_none_kinds(folder):
         lambda: 3.0,
         lambda: np.ones([2], np.float32),
     ):
-        seen = []
+        structures = []
 
         def net(f, l):
-            seen.append(
+            structures.append(
                 [str(tf.nest.map_structure(lambda t: str(t.shape), f)), str(type(l).__name__)]
             )
             return total(f, l)
 
         r = error_of(train, tempfile.mkdtemp(), give, net, 2)
-        out.append([r if r[0] == "error" else r[1]["seen"], seen])
+        out.append([r if r[0] == "error" else r[1]["seen"], structures])
     return out
 
 
@@ -155,10 +155,10 @@ def tables_in_model_and_input(folder):
 
 @case
 def input_fn_arguments(folder):
-    seen = []
+    calls = []
 
     def data(mode, params, config):
-        seen.append([mode, params, config.tf_random_seed])
+        calls.append([mode, params, config.tf_random_seed])
         return tf.data.Dataset.range(2)
 
     e = est.Estimator(
@@ -169,7 +169,7 @@ def input_fn_arguments(folder):
     e.train(data)
     e.evaluate(data)
     list(e.predict(data))
-    return seen
+    return calls
 
 
 @case

@@ -50,9 +50,9 @@ def sequential(compiled=True):
     return model
 
 
-def numbers(found):
+def numbers(weights):
     """A checkpoint's weights, without the names that differ with the kind of checkpoint."""
-    return sorted([list(np.shape(v)), np.sum(v)] for v in found.values() if np.size(v) > 1)
+    return sorted([list(np.shape(v)), np.sum(v)] for v in weights.values() if np.size(v) > 1)
 
 
 @case
@@ -78,13 +78,13 @@ def keras_checkpoint_names(folder):
     out = []
     for kind in ("saver", "checkpoint"):
         path = folder + "/" + kind
-        found = error_of(
+        names = error_of(
             lambda: (
                 to_estimator(sequential(), path, checkpoint_format=kind).train(data(), steps=1)
                 and sorted(variables(path))
             )
         )
-        out.append(found)
+        out.append(names)
     return out
 
 

@@ -180,7 +180,7 @@ def eval_edge(folder):
 
 @case
 def eval_value_op_reads_batch(folder):
-    """A value that depends on the batch: drawn anew after the last batch?"""
+    """A value that depends on the batch: drawn again after the last batch?"""
 
     def metrics(f, l):
         m, u = tf.metrics.mean(f["s"])

@@ -34,8 +34,8 @@ def specs(max_steps=4, train=None, evaluate=None):
 
 def exported(folder):
     """The files of exports, without the seconds in which they were written."""
-    found = [name for name in files(folder) if name.startswith("export")]
-    return sorted({re.sub(r"/\d{10}/", "/SECOND/", name) for name in found})
+    names = [name for name in files(folder) if name.startswith("export")]
+    return sorted({re.sub(r"/\d{10}/", "/SECOND/", name) for name in names})
 
 
 class Recorder(est.Exporter):
@@ -185,7 +185,7 @@ def evaluation_steps_and_hooks(folder):
 
 @case
 def early_stopping_functions(folder):
-    """What the makers of early stopping hooks refuse, and what they return."""
+    """Arguments that the makers of early stopping hooks refuse, and their results."""
     estimator = linear_estimator(folder)
     make = est.experimental
     return [

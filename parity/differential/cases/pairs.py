@@ -96,7 +96,7 @@ def pair_predictions_interleaved(folder):
 
 @case
 def pair_predictions_as_input(folder):
-    """What one predicts is the input of the other, by a generator."""
+    """The predictions of one are the input of the other, by a generator."""
     first = linear_estimator(folder + "/a")
     first.train(rows(), steps=1)
 
@@ -149,12 +149,16 @@ def pair_of_seeds(folder):
         tf.get_variable("drawn", [3], initializer=tf.random_normal_initializer())
         return linear(features, labels, mode)
 
-    found = []
+    weights = []
     for seed in (5, 5, 6):
-        path = folder + "/%d" % len(found)
+        path = folder + "/%d" % len(weights)
         linear_estimator(path, drawn, tf_random_seed=seed).train(rows(), steps=1)
-        found.append(variables(path)["drawn"])
-    return [np.array_equal(found[0], found[1]), np.array_equal(found[0], found[2]), found[0]]
+        weights.append(variables(path)["drawn"])
+    return [
+        np.array_equal(weights[0], weights[1]),
+        np.array_equal(weights[0], weights[2]),
+        weights[0],
+    ]
 
 
 @case

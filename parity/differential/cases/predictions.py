@@ -1,4 +1,4 @@
-"""What predict() yields."""
+"""The results of predict()."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def scaffold_local_init_op(folder):
 
 @case
 def scaffold_saver_of_some_variables(folder):
-    """What the saver leaves out starts anew in a resumed run."""
+    """Variables that the saver leaves out start from their initial values in a resumed run."""
     make = lambda: tf.train.Scaffold(
         saver=tf.train.Saver([tf.trainable_variables()[0], tf.train.get_global_step()])
     )
@@ -153,8 +153,8 @@ def scaffold_saver_keeps(folder):
 def scaffold_sharded_saver(folder):
     make = lambda: tf.train.Scaffold(saver=tf.train.Saver(sharded=True))
     after_training(folder, make)
-    again = after_training(folder, make)
-    return [files(folder), again]
+    resumed_run = after_training(folder, make)
+    return [files(folder), resumed_run]
 
 
 @case
@@ -166,8 +166,8 @@ def scaffold_saver_defers(folder):
 @case
 def scaffold_summary_op(folder):
     def make():
-        kept = tf.summary.scalar("kept", tf.constant(2.0), collections=["mine"])
-        return tf.train.Scaffold(summary_op=kept)
+        summary = tf.summary.scalar("kept", tf.constant(2.0), collections=["mine"])
+        return tf.train.Scaffold(summary_op=summary)
 
     def no_summary():
         return tf.train.Scaffold(summary_op=tf.constant(b""))

@@ -72,9 +72,9 @@ def run_config(folder, iterations=2, **settings):
     return tpu.RunConfig(model_dir=folder, tpu_config=loop, **settings)
 
 
-def estimator_of(folder, model=model_fn, iterations=2, params=None, more=None, **settings):
+def estimator_of(folder, model=model_fn, iterations=2, params=None, options=None, **settings):
     batches = {"train_batch_size": 4, "eval_batch_size": 4, "predict_batch_size": 4}
-    batches.update(more or {})
+    batches.update(options or {})
     return tpu.TPUEstimator(
         model,
         config=run_config(folder, iterations, **settings),
@@ -98,7 +98,7 @@ def tpu_train_evaluate_predict(folder):
 
 @case(cores=True)
 def tpu_steps_beyond_loops(folder):
-    """Steps that are no multiple of iterations_per_loop."""
+    """A number of steps that is not a multiple of iterations_per_loop."""
     estimator = estimator_of(folder, iterations=4)
     out = []
     for settings in ({"steps": 3}, {"max_steps": 9}, {"steps": 1}, {"max_steps": 5}):
@@ -109,15 +109,15 @@ def tpu_steps_beyond_loops(folder):
 
 @case(cores=True)
 def tpu_batch_sizes_in_params(folder):
-    seen = []
+    key_lists = []
 
     def counting(params):
-        seen.append(sorted(set(params) - {"context", "use_tpu"}))
+        key_lists.append(sorted(set(params) - {"context", "use_tpu"}))
         return input_fn(params)
 
-    estimator = estimator_of(folder, params={"mine": 1}, more={"train_batch_size": 8})
+    estimator = estimator_of(folder, params={"mine": 1}, options={"train_batch_size": 8})
     estimator.train(counting, steps=1)
-    return [[seen[0]], estimator.params["mine"], variables(folder)]
+    return [[key_lists[0]], estimator.params["mine"], variables(folder)]
 
 
 @case(cores=True)
@@ -215,7 +215,7 @@ def tpu_init_from_checkpoint(folder):
 @case(cores=True)
 def tpu_warm_start(folder):
     estimator_of(folder + "/a").train(input_fn, steps=2)
-    second = estimator_of(folder + "/b", more={"warm_start_from": folder + "/a"})
+    second = estimator_of(folder + "/b", options={"warm_start_from": folder + "/a"})
     second.train(input_fn, steps=1)
     return variables(folder + "/b")
 
@@ -271,7 +271,7 @@ def tpu_plain_spec_evaluated(folder):
 
 @case(cores=True)
 def tpu_export(folder):
-    estimator = estimator_of(folder + "/m", more={"export_to_tpu": False})
+    estimator = estimator_of(folder + "/m", options={"export_to_tpu": False})
     estimator.train(input_fn, steps=2)
     receiver = est.export.build_raw_serving_input_receiver_fn({"x": outside_placeholder([None, 2])})
     path = estimator.export_saved_model(folder + "/export", receiver).decode()
@@ -326,8 +326,8 @@ def tpu_batch_norm(folder):
     same = np.tile(np.array([[0.1, 0.5], [0.7, 0.2]], np.float32), [4, 1])
 
     def data(params):
-        whole = tf.data.Dataset.from_tensor_slices(({"x": same}, np.ones([8], np.float32)))
-        return whole.repeat().batch(params["batch_size"], drop_remainder=True)
+        dataset = tf.data.Dataset.from_tensor_slices(({"x": same}, np.ones([8], np.float32)))
+        return dataset.repeat().batch(params["batch_size"], drop_remainder=True)
 
     def model(features, labels, mode, params):
         x = tf.layers.batch_normalization(
@@ -346,13 +346,13 @@ def tpu_batch_norm(folder):
 @case
 def tpu_bad_arguments(folder):
     out = []
-    for more in (
+    for options in (
         {"train_batch_size": None},
         {"train_batch_size": "8"},
         {"eval_batch_size": -1},
         {"predict_batch_size": 0},
     ):
-        out.append(error_of(estimator_of, folder, more=more)[0])
+        out.append(error_of(estimator_of, folder, options=options)[0])
     for arguments in (
         {"iterations_per_loop": 0},
         {"iterations_per_loop": -3},
@@ -418,8 +418,8 @@ def tpu_input_ends(folder):
 
     estimator = estimator_of(folder, iterations=1)
     result = error_of(lambda: estimator.train(short, steps=9) and 0)[0]
-    found = variables(folder)
-    return [result, found and found["global_step"]]
+    values = variables(folder)
+    return [result, values and values["global_step"]]
 
 
 @case(cores=True)

@@ -46,10 +46,10 @@ def warm_start_from_checkpoint_path(folder):
 def warm_start_of_some_variables(folder):
     first_run(folder + "/a")
     out = []
-    for chosen in (".*", "w", "b", ["w"], ["^w"], [".*"], [], None, "nothing"):
-        settings = est.WarmStartSettings(folder + "/a", vars_to_warm_start=chosen)
-        found = error_of(from_settings, folder + "/" + str(len(out)), settings)
-        out.append([str(chosen), found])
+    for patterns in (".*", "w", "b", ["w"], ["^w"], [".*"], [], None, "nothing"):
+        settings = est.WarmStartSettings(folder + "/a", vars_to_warm_start=patterns)
+        result = error_of(from_settings, folder + "/" + str(len(out)), settings)
+        out.append([str(patterns), result])
     return out
 
 
@@ -185,16 +185,16 @@ def warm_start_canned(folder):
     """The weights of one classifier for another with one more class."""
     columns = [tf.feature_column.numeric_column("x", [2])]
 
-    def make(path, units, **more):
+    def make(path, units, **options):
         return est.DNNClassifier(
-            units, columns, n_classes=2, config=config(path), optimizer="Adagrad", **more
+            units, columns, n_classes=2, config=config(path), optimizer="Adagrad", **options
         )
 
     make(folder + "/a", [3, 2]).train(rows(key="x"), steps=2)
     weights = variables(folder + "/a")
-    chosen = est.WarmStartSettings(folder + "/a", vars_to_warm_start="dnn/hiddenlayer_0/.*")
+    some_weights = est.WarmStartSettings(folder + "/a", vars_to_warm_start="dnn/hiddenlayer_0/.*")
     out = [sorted(weights)]
-    for settings in (folder + "/a", chosen):
+    for settings in (folder + "/a", some_weights):
         path = folder + "/b%d" % len(out)
         make(path, [3, 2], warm_start_from=settings).train(rows(key="x"), steps=1)
         after = variables(path)

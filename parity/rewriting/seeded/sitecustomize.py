@@ -48,15 +48,15 @@ def _seed_config(module: Any) -> None:
 
 
 def _read_in_order(module: Any) -> None:
-    read = module.parallel_interleave
+    original = module.parallel_interleave
 
-    @functools.wraps(read)
+    @functools.wraps(original)
     def parallel_interleave(map_func: Any, cycle_length: int, *args: Any, **kwargs: Any) -> Any:
         if len(args) > 1:
             args = (args[0], False, *args[2:])
         else:
             kwargs["sloppy"] = False
-        return read(map_func, cycle_length, *args, **kwargs)
+        return original(map_func, cycle_length, *args, **kwargs)
 
     module.parallel_interleave = parallel_interleave
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.canned.kmeans_fn import InitializeClustersHook, counted, points_of
+from estimator_bridge.canned.kmeans_fn import InitializeClustersHook, points_of, with_step_count
 from estimator_bridge.legacy.contrib.factorization.gaussian_mixture import GmmAlgorithm, gmm
 from estimator_bridge.legacy.contrib.learn.estimator import Estimator
 from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
@@ -52,7 +52,7 @@ class GMM(Estimator):
             loss, scores, assignments, train_op, init_op, is_initialized = gmm(
                 points, initial_clusters, num_clusters, random_seed, covariance_type, params
             )
-            train_op = counted(train_op, loss)
+            train_op = with_step_count(train_op, loss)
             return ModelFnOps(
                 mode,
                 predictions={GMM.ASSIGNMENTS: assignments[0][0]},

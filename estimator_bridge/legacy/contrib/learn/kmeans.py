@@ -11,8 +11,8 @@ import tensorflow as tf
 from estimator_bridge.canned.kmeans_fn import (
     InitializeClustersHook,
     LossRelativeChangeHook,
-    counted,
     points_of,
+    with_step_count,
 )
 from estimator_bridge.legacy.contrib.learn.estimator import Estimator
 from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
@@ -76,7 +76,7 @@ class KMeansClustering(Estimator):
             ).training_graph()
             loss = tf.reduce_sum(nearest, name="kmeans_loss")
             _v1.summary.scalar("loss/raw", loss)
-            train_op = counted(train_op, loss)
+            train_op = with_step_count(train_op, loss)
             hooks: list[Any] = [InitializeClustersHook(init_op, is_initialized, config.is_chief)]
             if relative_tolerance is not None:
                 hooks.append(LossRelativeChangeHook(loss, relative_tolerance))
