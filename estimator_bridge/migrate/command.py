@@ -119,9 +119,9 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
         return 1
     for file in files:
         if file.examined.passed_over:
-            said = f"{file.examined.path}: passed over: {file.examined.passed_over}"
-            print(printable(said), file=sys.stderr)
-    changed = [file for file in files if file.changed]
+            message = f"{file.examined.path}: passed over: {file.examined.passed_over}"
+            print(printable(message), file=sys.stderr)
+    changed = [file for file in files if file.is_changed]
     if arguments.write:
         written = sum(map(_written, changed))
         done = f"{written} written"
@@ -162,7 +162,10 @@ def _written(file: Rewritten) -> bool:
 
     assert file.source is not None
     try:
-        content, before = file.source.encoded(file.text), file.source.encoded(file.source.text)
+        content, before = (
+            file.source.encode_text(file.text),
+            file.source.encode_text(file.source.text),
+        )
         write_whole(file.examined.path, content, before)
     except (OSError, UnicodeEncodeError) as error:
         print(printable(f"{file.examined.path}: not written: {error}"), file=sys.stderr)
@@ -196,7 +199,7 @@ def _options(arguments: argparse.Namespace):
 
     first = arguments.paths[0]
     folder = first if os.path.isdir(first) else os.path.dirname(first)
-    return read_configuration(folder).given(
+    return read_configuration(folder).override(
         select=arguments.select,
         ignore=arguments.ignore,
         exclude=arguments.exclude,

@@ -40,7 +40,7 @@ def path_of(function: ast.FunctionDef, mode: str) -> Path:
       CannotTakeApartError: a return depends on more than the mode, or does not return a spec.
     """
     walk = _Walk(mode)
-    returned = walk.through(function.body)
+    returned = walk.follow(function.body)
     if returned is None:
         raise CannotTakeApartError(function, f"returns no EstimatorSpec in mode {mode}")
     spec = returned.value
@@ -71,7 +71,7 @@ class _Walk:
         self.statements: list[ast.stmt] = []
         self.of_labels = {"labels"}
 
-    def through(self, body: Sequence[ast.stmt]) -> ast.Return | None:
+    def follow(self, body: Sequence[ast.stmt]) -> ast.Return | None:
         """Follows statements; returns the return that ends the path, if any."""
         for statement in body:
             if isinstance(statement, ast.Return):
@@ -82,9 +82,9 @@ class _Walk:
             decided = _decided(statement.test, self.mode) if isinstance(statement, ast.If) else None
             if decided is not None and (returns or reads(statement) & self.of_labels):
                 assert isinstance(statement, ast.If)
-                found = self.through(statement.body if decided else statement.orelse)
-                if found is not None:
-                    return found
+                ending = self.follow(statement.body if decided else statement.orelse)
+                if ending is not None:
+                    return ending
                 continue
             if returns:
                 raise CannotTakeApartError(
@@ -105,15 +105,15 @@ def _only_forgets(statement: ast.stmt) -> bool:
 
 def _own(statement: ast.stmt) -> list[ast.AST]:
     """Returns the nodes of a statement without those of inner functions."""
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop()
         if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
             continue
-        found.append(node)
+        nodes.append(node)
         todo.extend(ast.iter_child_nodes(node))
-    return found
+    return nodes
 
 
 def _decided(test: ast.expr, mode: str) -> bool | None:

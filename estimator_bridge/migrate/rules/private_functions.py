@@ -57,9 +57,9 @@ def _written(module: Module, place: str) -> tuple[str, str]:
 
 def _tensorflow(module: Module) -> tuple[str, str]:
     """Returns the variable for tf.compat.v1, and the import that it needs, or ""."""
-    for found in module.imports:
-        top = found.statement in module.tree.body
-        if top and not found.guarded and module.name(found.target) == "tf1":
-            return found.bound, ""
+    for import_ in module.imports:
+        top = import_.statement in module.tree.body
+        if top and not import_.guarded and module.name(import_.target) == "tf1":
+            return import_.bound, ""
     name = module.free_name("tf", "tf1", "tf1_")
     return name, new_import("tensorflow.compat.v1", name)

@@ -9,7 +9,7 @@ from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.tpu_functions import Function, functions_of, without_nested
 
-_MADE_BY = {"builtins.filter", "builtins.map", "builtins.zip"}
+_LAZY_BUILTINS = {"builtins.filter", "builtins.map", "builtins.zip"}
 _VIEWS = {"items", "keys", "values"}
 _METHODS = {"append", "extend", "index", "insert", "pop", "remove", "reverse", "sort"}
 # Methods called on an unnamed result: `values().append(x)` has no effect on a dict, so the object
@@ -78,7 +78,7 @@ def _by_variables(module: Module, scope: ast.Module | Function) -> Iterator[Find
 def _kind(module: Module, call: ast.Call) -> str:
     """Returns the kind of a call that made a list in Python 2, such as "map", or ""."""
     name = module.name_of(call.func)
-    if name in _MADE_BY or name in ("builtins.range", "builtins.xrange"):
+    if name in _LAZY_BUILTINS or name in ("builtins.range", "builtins.xrange"):
         return name.rpartition(".")[2]
     if isinstance(call.func, ast.Attribute) and not call.args and not call.keywords:
         of_graph = _OPERATION.search(module.lines.of(call.func.value))  # has `values`, too

@@ -103,9 +103,9 @@ def _batches(
 
 
 def _size(call: ast.Call) -> ast.expr | None:
-    given = keyword(call, "batch_size")
-    if given is not None:
-        return given.value
+    argument = keyword(call, "batch_size")
+    if argument is not None:
+        return argument.value
     place = int(call.func.attr == "map_and_batch")  # type: ignore[attr-defined]
     return call.args[place] if len(call.args) > place else None
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.name_edits import shown
+from estimator_bridge.migrate.name_edits import tf_name
 from estimator_bridge.migrate.registry import rule
 
 _VERSIONS = {
@@ -46,7 +46,7 @@ def version_checks(module: Module) -> Iterator[Finding]:
                 name = version
         if name and not use.stored and _decides(module, use.node):
             yield module.finding(
-                "EB062", use.nodes[0], Severity.BY_HAND, f"{shown(name)} decides here",
+                "EB062", use.nodes[0], Severity.BY_HAND, f"{tf_name(name)} decides here",
                 "It is 2.16 or newer: leave what is right for tf.compat.v1 of TensorFlow 2.",
             )  # fmt: skip
 
