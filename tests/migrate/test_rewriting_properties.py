@@ -111,9 +111,9 @@ def test_text_outside_of_edits_keeps_its_bytes(source):
     text = replace_spans(source, edits)
     place = end = 0
     for edit in edits:
-        kept = source[end : edit.span.start]
-        assert text[place : place + len(kept)] == kept
-        place += len(kept) + len(edit.text)
+        unchanged = source[end : edit.span.start]
+        assert text[place : place + len(unchanged)] == unchanged
+        place += len(unchanged) + len(edit.text)
         end = edit.span.end
     assert text[place:] == source[end:]
     # What `rewrite` adds to that are whole lines: imports and comments.
@@ -128,16 +128,16 @@ def test_text_outside_of_edits_keeps_its_bytes(source):
 @given(st.lists(st.one_of(SOURCES, st.sampled_from(["%magic a\n", "!ls", "x = !ls"])), max_size=4))
 def test_a_notebook_that_is_not_changed_keeps_its_bytes(tmp_path_factory, cells):
     cells = ["import tensorflow as tf\n", *cells]
-    made = [{"source": c.splitlines(True), "cell_type": "code", "outputs": []} for c in cells]
+    code_cells = [{"source": c.splitlines(True), "cell_type": "code", "outputs": []} for c in cells]
     path = tmp_path_factory.mktemp("notebook") / "a.ipynb"
-    content = json.dumps({"cells": made, "nbformat": 4}, indent=1).encode()
+    content = json.dumps({"cells": code_cells, "nbformat": 4}, indent=1).encode()
     path.write_bytes(content)
     source = read_notebook_source(str(path))
     assert source.encode_text(source.text) == content
     module = Module("a.ipynb", source.text)
     text, _ = rewrite_text(module, RULES, examine(module, RULES).findings)
     after = json.loads(source.encode_text(text))
-    assert [key for cell in after["cells"] for key in cell] == list(made[0]) * len(cells)
+    assert [key for cell in after["cells"] for key in cell] == list(code_cells[0]) * len(cells)
     again = path.with_name("b.ipynb")
     again.write_bytes(source.encode_text(text))
     reread = read_notebook_source(str(again))

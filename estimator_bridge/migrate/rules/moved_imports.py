@@ -9,7 +9,7 @@ from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.name_edits import edits_of_all_uses, home_of, tf_name
 from estimator_bridge.migrate.names import Fate, NameEntry, look_up
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.rules.missing_names import instead
+from estimator_bridge.migrate.rules.removed_names import instead
 from estimator_bridge.migrate.scopes import Import
 
 _COMPAT = "tensorflow.compat.v1"

@@ -7,7 +7,7 @@ from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.name_edits import tf_name
 from estimator_bridge.migrate.names import Fate
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.rules.missing_names import instead
+from estimator_bridge.migrate.rules.removed_names import instead
 
 
 @rule("EB017", "a name that is not in TensorFlow's public API")

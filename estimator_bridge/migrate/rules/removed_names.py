@@ -10,7 +10,7 @@ from estimator_bridge.migrate.registry import rule
 
 
 @rule("EB014", "a name that no longer exists")
-def missing_names(module: Module) -> Iterator[Finding]:
+def removed_names(module: Module) -> Iterator[Finding]:
     """Some names of TensorFlow 1 and of `tf.contrib` are neither in TensorFlow nor here.
 
     The message says what to use instead. `rewrite` keeps the name, so that the program stops where

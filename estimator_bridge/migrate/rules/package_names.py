@@ -57,7 +57,7 @@ _BY_HAND = {
 
 
 @rule("EB041", "a name that Python or a package has moved or removed")
-def library_names(module: Module) -> Iterator[Finding]:
+def package_names(module: Module) -> Iterator[Finding]:
     """Newer versions of Python and of packages lack some names that old programs use.
 
     Before:

@@ -9,7 +9,7 @@ from estimator_bridge.migrate.registry import rule
 
 
 @rule("EB013", "a name of TensorFlow that this library replaces")
-def moved_names(module: Module) -> Iterator[Finding]:
+def tensorflow_names(module: Module) -> Iterator[Finding]:
     """Some names that TensorFlow still has work on a real TPU only, or behave differently.
 
     `tf.tpu.rewrite`, `replicate`, `shard` and `batch_parallel` need a TPU; those of `eb.tpu` run on
