@@ -9,13 +9,13 @@ from collections.abc import Iterable
 
 from estimator_bridge.migrate.findings import Finding
 
-__all__ = ["Ignored"]
+__all__ = ["IgnoreComments"]
 
 _COMMENT = re.compile(r"#.*?\beb:\s*(?P<what>ignore-file|ignore)\s*(?:\[(?P<codes>[^\]]*)\])?")
 _ALL = "EB"
 
 
-class Ignored:
+class IgnoreComments:
     """The findings that a source suppresses.
 
     ``# eb: ignore`` at the end of a line suppresses all rules, ``# eb: ignore[EB012, EB03]`` those

@@ -89,7 +89,7 @@ def edits_of_use(
     if base not in ROOTS or entry.fate is not Fate.MOVED or depth < 2:
         return None
     if entry.place.startswith(f"{_LIBRARY}."):
-        text, statement = _written(module, entry.place)
+        text, statement = _expression_for(module, entry.place)
     else:
         root = use.nodes[0]
         variable = module.text[module.lines.span(root).start : module.lines.span(root).end]
@@ -115,14 +115,14 @@ def edits_of_all_uses(
         entry = module.entry_of(use)
         if entry is None or entry.fate is not Fate.MOVED or not entry.place or use.stored:
             return None
-        text, statement = _written(module, entry.place)
+        text, statement = _expression_for(module, entry.place)
         depth = module.depth(use, entry)
         edits.append(Edit(module.span(use.nodes[0], use.nodes[depth - 1]), text))
         imports += [statement] if statement else []
     return tuple(edits), tuple(dict.fromkeys(imports))
 
 
-def _written(module: Module, place: str) -> tuple[str, str]:
+def _expression_for(module: Module, place: str) -> tuple[str, str]:
     if place.startswith(f"{_LIBRARY}."):
         name = place.rpartition(".")[2]
         return variable_of(module, place, name, f"eb_{name}")
@@ -144,26 +144,30 @@ def home_of(module: Module, import_: Import, entry: NameEntry) -> str | None:
     parents = {k.place.rpartition(".")[0] for k in moved}
     if entry.own:
         is_namespace = entry.place == entry.own
-        if is_namespace and len(parents) == 1 and not _loose(import_):
+        if is_namespace and len(parents) == 1 and not _is_used_bare(import_):
             (parent,) = parents
             if parent.split(".")[0] == "eb" and parent != "eb.v1":
                 return _full(parent)
         return _full(entry.place if entry.place.startswith("eb.") else entry.own)
     if entry.place in ("eb", "eb.v1"):
-        needs_v1 = _loose(import_) or any(k.place.startswith("eb.v1.") for k in moved)
+        needs_v1 = _is_used_bare(import_) or any(k.place.startswith("eb.v1.") for k in moved)
         return f"{_LIBRARY}.v1" if entry.place == "eb.v1" and needs_v1 else _LIBRARY
     if entry.place:
         return _full(entry.place)
     # A file of the original.
     same_names = all(k.place.rpartition(".")[2] == k.name.rpartition(".")[2] for k in moved)
-    if not same_names or _loose(import_) or not all(place.startswith("eb") for place in parents):
+    if (
+        not same_names
+        or _is_used_bare(import_)
+        or not all(place.startswith("eb") for place in parents)
+    ):
         return None
     if parents <= {"eb", "eb.v1"}:
         return f"{_LIBRARY}.v1" if "eb.v1" in parents else _LIBRARY
     return _full(next(iter(parents))) if len(parents) == 1 else None
 
 
-def _loose(import_: Import) -> bool:
+def _is_used_bare(import_: Import) -> bool:
     """Returns whether a variable is used other than by its attributes."""
     return any(len(use.nodes) == 1 for use in import_.uses)
 

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from estimator_bridge.migrate.check import Examined, examine, examine_all
+from estimator_bridge.migrate.check import FileReport, examine, examine_all
 from estimator_bridge.migrate.edits import apply_edits, select_compatible
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
@@ -29,13 +29,13 @@ class Rewritten:
     """A file and its new text.
 
     Attributes:
-      examined: the findings in the original file.
+      report: the findings in the original file.
       source: the original file; None if it was not read.
       text: the new text.
       left: the findings in the new text, left for a person.
     """
 
-    examined: Examined
+    report: FileReport
     source: Source | None = None
     text: str = ""
     left: tuple[Finding, ...] = ()
@@ -43,7 +43,7 @@ class Rewritten:
     @property
     def by_hand(self) -> list[Finding]:
         """The findings left for a person, including those of an unreadable file."""
-        findings = self.left if self.source is not None else self.examined.findings
+        findings = self.left if self.source is not None else self.report.findings
         return [f for f in findings if f.severity in (Severity.BY_HAND, Severity.UNAVAILABLE)]
 
     @property
@@ -55,7 +55,7 @@ class Rewritten:
         """Returns the change as a unified diff."""
         if self.source is None:
             return ""
-        path = self.examined.path.lstrip("/")
+        path = self.report.path.lstrip("/")
         return "".join(
             line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
             for line in difflib.unified_diff(
@@ -84,10 +84,10 @@ def rewrite(paths: Iterable[str], options: Options) -> list[Rewritten]:
     """
     rules = options.rules()
     return [
-        Rewritten(examined)
+        Rewritten(report)
         if read is None
-        else Rewritten(examined, read[0], *rewrite_text(read[1], rules, examined.findings))
-        for examined, read in examine_all(paths, options)
+        else Rewritten(report, read[0], *rewrite_text(read[1], rules, report.findings))
+        for report, read in examine_all(paths, options)
     ]
 
 

@@ -75,11 +75,11 @@ def eb_model_files(
       CannotTakeApartError: the program cannot be taken apart.
       ValueError: it cannot be read.
     """
-    ((examined, read),) = examine_all([path], options)
+    ((report, read),) = examine_all([path], options)
     if read is None:
-        raise ValueError(f"{path}: {examined.passed_over}")
+        raise ValueError(f"{path}: {report.passed_over}")
     source, module = read
-    if rewrite_text(module, options.rules(), examined.findings)[0] != source.text:
+    if rewrite_text(module, options.rules(), report.findings)[0] != source.text:
         raise CannotTakeApartError(
             None, f"rewrite it first, and read the messages: estimator-bridge rewrite --write "
             f"{path}",

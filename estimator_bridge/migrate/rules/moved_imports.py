@@ -52,10 +52,10 @@ def moved_imports(module: Module) -> Iterator[Finding]:
         if import_.bound != "*":
             statements.setdefault(import_.statement, []).append(import_)
     for statement, names in statements.items():
-        yield from _of_statement(module, statement, names)
+        yield from _check_statement(module, statement, names)
 
 
-def _of_statement(module: Module, statement: ast.stmt, names: list[Import]) -> Iterator[Finding]:
+def _check_statement(module: Module, statement: ast.stmt, names: list[Import]) -> Iterator[Finding]:
     assert isinstance(statement, (ast.Import, ast.ImportFrom))
     today: list[NewImport | None] = []
     reasons: list[str] = []
@@ -70,11 +70,11 @@ def _of_statement(module: Module, statement: ast.stmt, names: list[Import]) -> I
                     new = None
                     reasons.append(f"{tf_name(entry.name)} no longer exists and is not used")
                 else:
-                    yield _lacking(module, import_, entry)
+                    yield _report_missing(module, import_, entry)
             elif entry.place.startswith("contrib.slim.") and entry.place.count(".") > 2:
-                yield _in_a_module_of_slim(module, import_, entry)
+                yield _report_slim_module(module, import_, entry)
             else:
-                target = _today(module, import_, entry)
+                target = _target_today(module, import_, entry)
                 uses = edits_of_all_uses(module, import_) if target is None else None
                 if uses is not None:
                     new = None
@@ -82,7 +82,7 @@ def _of_statement(module: Module, statement: ast.stmt, names: list[Import]) -> I
                     edits += uses[0]
                     imports += uses[1]
                 elif target is None:
-                    yield _scattered(module, import_, entry)
+                    yield _report_scattered(module, import_, entry)
                 elif target != import_.target:
                     new = NewImport(target, import_.bound)
                     reasons.append(f"{tf_name(entry.name)} has moved")
@@ -101,7 +101,7 @@ def _is_root(import_: Import) -> bool:
     return isinstance(import_.statement, ast.Import) and import_.target == "tensorflow"
 
 
-def _today(module: Module, import_: Import, entry: NameEntry) -> str | None:
+def _target_today(module: Module, import_: Import, entry: NameEntry) -> str | None:
     """Returns the full name of an import's current target."""
     if entry.fate is Fate.MOVED:
         return home_of(module, import_, entry)
@@ -111,7 +111,7 @@ def _today(module: Module, import_: Import, entry: NameEntry) -> str | None:
     return import_.target
 
 
-def _lacking(module: Module, import_: Import, entry: NameEntry) -> Finding:
+def _report_missing(module: Module, import_: Import, entry: NameEntry) -> Finding:
     gone = entry.fate is Fate.MISSING
     return module.finding(
         "EB016",
@@ -122,7 +122,7 @@ def _lacking(module: Module, import_: Import, entry: NameEntry) -> Finding:
     )
 
 
-def _in_a_module_of_slim(module: Module, import_: Import, entry: NameEntry) -> Finding:
+def _report_slim_module(module: Module, import_: Import, entry: NameEntry) -> Finding:
     """Returns the finding for `from tensorflow.contrib.slim.nets.vgg import vgg_16`."""
     file, _, name = entry.place[len("contrib.slim.") :].rpartition(".")
     return module.finding(
@@ -134,7 +134,7 @@ def _in_a_module_of_slim(module: Module, import_: Import, entry: NameEntry) -> F
     )
 
 
-def _scattered(module: Module, import_: Import, entry: NameEntry) -> Finding:
+def _report_scattered(module: Module, import_: Import, entry: NameEntry) -> Finding:
     places = sorted(
         {use.place for used in import_.uses if (use := module.entry_of(used)) and use.place}
     )

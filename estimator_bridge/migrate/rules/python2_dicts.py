@@ -44,7 +44,7 @@ def python2_dicts(module: Module) -> Iterator[Finding]:
     for call, called in methods_called(module, *_TODAY, "has_key"):
         name = called.attr
         arity = 1 if name == "has_key" else 0
-        if name in own or call.keywords or len(call.args) != arity or _in_a_try(module, call):
+        if name in own or call.keywords or len(call.args) != arity or _is_in_try(module, call):
             continue
         if name == "has_key":
             key, holder = module.lines.of(call.args[0]), module.lines.of(called.value)
@@ -61,7 +61,7 @@ def python2_dicts(module: Module) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _in_a_try(module: Module, node: ast.AST) -> bool:
+def _is_in_try(module: Module, node: ast.AST) -> bool:
     while node in module.parents and not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         node = module.parents[node]
         if isinstance(node, ast.Try) and any(

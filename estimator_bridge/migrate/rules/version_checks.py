@@ -37,7 +37,7 @@ def version_checks(module: Module) -> Iterator[Finding]:
     assert tf.__version__.startswith("1."), "use TensorFlow 1"
     ```
     """
-    if _knows_both(module):
+    if _supports_both(module):
         return
     for use in module.scopes.references:
         whole, name = module.name(use.target), ""
@@ -58,7 +58,7 @@ def _is_older(node: ast.Compare) -> bool:
     return ordered and bool(texts) and all(str(text).startswith(("0.", "1.")) for text in texts)
 
 
-def _knows_both(module: Module) -> bool:
+def _supports_both(module: Module) -> bool:
     guarded = any(f.guarded and f.target.startswith("tensorflow") for f in module.imports)
     return guarded or any(
         node.attr == "compat" and isinstance(node.value, ast.Name)
