@@ -22,14 +22,14 @@ def write_new(contents: Mapping[str, bytes]) -> None:
     Raises:
       OSError: one exists already, or cannot be written; then none is left.
     """
-    made: list[str] = []
+    new_paths: list[str] = []
     try:
         for path, content in contents.items():
             with open(path, "xb") as file:
-                made.append(path)
+                new_paths.append(path)
                 file.write(content)
     except BaseException:
-        for path in made:
+        for path in new_paths:
             with contextlib.suppress(OSError):
                 remove_file(path)
         raise

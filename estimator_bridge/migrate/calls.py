@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from estimator_bridge.migrate.findings import Edit, Span
 from estimator_bridge.migrate.module import Module
 
-__all__ = ["added_keyword", "calls", "is_spread", "keyword", "methods_called", "renamed_keyword"]
+__all__ = ["add_keyword", "calls", "is_spread", "keyword", "methods_called", "rename_keyword"]
 
 
 def calls(module: Module) -> Iterator[tuple[ast.Call, str]]:
@@ -26,25 +26,25 @@ def methods_called(module: Module, *names: str) -> Iterator[tuple[ast.Call, ast.
 
 def keyword(call: ast.Call, name: str) -> ast.keyword | None:
     """Returns an argument that is given by name, or None."""
-    return next((given for given in call.keywords if given.arg == name), None)
+    return next((argument for argument in call.keywords if argument.arg == name), None)
 
 
 def is_spread(call: ast.Call) -> bool:
     """Returns whether a call has ``*args`` or ``**kwargs``, which may hold anything."""
-    return any(isinstance(given, ast.Starred) for given in call.args) or any(
-        given.arg is None for given in call.keywords
+    return any(isinstance(argument, ast.Starred) for argument in call.args) or any(
+        argument.arg is None for argument in call.keywords
     )
 
 
-def renamed_keyword(module: Module, given: ast.keyword, name: str) -> Edit:
+def rename_keyword(module: Module, argument: ast.keyword, name: str) -> Edit:
     """Returns the edit that renames an argument."""
-    assert given.arg is not None
-    start = module.lines.span(given).start
-    return Edit(Span(start, start + len(given.arg)), name)
+    assert argument.arg is not None
+    start = module.lines.span(argument).start
+    return Edit(Span(start, start + len(argument.arg)), name)
 
 
-def added_keyword(module: Module, call: ast.Call, text: str) -> Edit:
+def add_keyword(module: Module, call: ast.Call, text: str) -> Edit:
     """Returns the edit that adds an argument after the others; there must be at least one."""
-    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-    last = max(module.lines.span(node).end for node in given)
+    arguments: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    last = max(module.lines.span(node).end for node in arguments)
     return Edit(Span(last, last), f", {text}")

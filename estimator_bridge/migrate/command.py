@@ -118,10 +118,10 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
         print(f"estimator-bridge rewrite: {printable_text(error)}", file=sys.stderr)
         return 1
     for file in files:
-        if file.examined.passed_over:
-            said = f"{file.examined.path}: passed over: {file.examined.passed_over}"
-            print(printable(said), file=sys.stderr)
-    changed = [file for file in files if file.changed]
+        if file.report.passed_over:
+            message = f"{file.report.path}: passed over: {file.report.passed_over}"
+            print(printable(message), file=sys.stderr)
+    changed = [file for file in files if file.is_changed]
     if arguments.write:
         written = sum(map(_written, changed))
         done = f"{written} written"
@@ -130,7 +130,7 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
             # `patch` needs the bytes of the source; a terminal would obey them.
             _show(printable_text(file.diff()) if sys.stdout.isatty() else file.diff())
         done = f"{len(changed)} would be changed"
-    passed = sum(bool(file.examined.passed_over) for file in files)
+    passed = sum(bool(file.report.passed_over) for file in files)
     places = sum(len(file.by_hand) for file in files)
     print(
         f"{len(files)} {'file' if len(files) == 1 else 'files'}: {done}"
@@ -162,10 +162,13 @@ def _written(file: Rewritten) -> bool:
 
     assert file.source is not None
     try:
-        content, before = file.source.encoded(file.text), file.source.encoded(file.source.text)
-        write_whole(file.examined.path, content, before)
+        content, before = (
+            file.source.encode_text(file.text),
+            file.source.encode_text(file.source.text),
+        )
+        write_whole(file.report.path, content, before)
     except (OSError, UnicodeEncodeError) as error:
-        print(printable(f"{file.examined.path}: not written: {error}"), file=sys.stderr)
+        print(printable(f"{file.report.path}: not written: {error}"), file=sys.stderr)
         return False
     return True
 
@@ -196,7 +199,7 @@ def _options(arguments: argparse.Namespace):
 
     first = arguments.paths[0]
     folder = first if os.path.isdir(first) else os.path.dirname(first)
-    return read_configuration(folder).given(
+    return read_configuration(folder).override(
         select=arguments.select,
         ignore=arguments.ignore,
         exclude=arguments.exclude,

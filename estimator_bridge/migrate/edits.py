@@ -9,41 +9,41 @@ from collections.abc import Iterable, Sequence
 from estimator_bridge.migrate.findings import Edit, Finding, Severity, Span
 from estimator_bridge.migrate.module import Module
 
-__all__ = ["applied", "compatible", "with_edits"]
+__all__ = ["apply_edits", "replace_spans", "select_compatible"]
 
 _WIDTH = 96
 
 
-def compatible(findings: Iterable[Finding]) -> list[Finding]:
+def select_compatible(findings: Iterable[Finding]) -> list[Finding]:
     """Returns the findings to rewrite; of two with overlapping edits, the first."""
-    taken: list[Span] = []
+    chosen_spans: list[Span] = []
     chosen = []
-    for found in findings:
-        if found.severity is not Severity.REWRITTEN:
+    for finding in findings:
+        if finding.severity is not Severity.REWRITTEN:
             continue
-        spans = [edit.span for edit in found.edits]
-        if any(span.overlaps(other) for span in spans for other in taken):
+        spans = [edit.span for edit in finding.edits]
+        if any(span.overlaps(other) for span in spans for other in chosen_spans):
             continue
-        taken += spans
-        chosen.append(found)
+        chosen_spans += spans
+        chosen.append(finding)
     return chosen
 
 
-def applied(module: Module, findings: Sequence[Finding]) -> str:
+def apply_edits(module: Module, findings: Sequence[Finding]) -> str:
     """Returns the module's text with the findings' edits, and comments on those left by hand.
 
     Args:
       module: the module.
       findings: all its findings.
     """
-    chosen = compatible(findings)
-    edits = {edit: None for found in chosen for edit in found.edits}
-    statements = {statement: None for found in chosen for statement in found.imports}
+    chosen = select_compatible(findings)
+    edits = {edit: None for finding in chosen for edit in finding.edits}
+    statements = {statement: None for finding in chosen for statement in finding.imports}
     inserted = _imports(module, list(statements))
-    return with_edits(module.text, [*inserted, *_comments(module, findings), *edits])
+    return replace_spans(module.text, [*inserted, *_comments(module, findings), *edits])
 
 
-def with_edits(text: str, edits: Iterable[Edit]) -> str:
+def replace_spans(text: str, edits: Iterable[Edit]) -> str:
     """Applies edits, which must not overlap; insertions at the same position keep their order."""
     parts = []
     end = 0
@@ -59,7 +59,7 @@ def _imports(module: Module, statements: list[str]) -> list[Edit]:
         return []
     # This library comes first: it must be imported before TensorFlow.
     statements.sort(key=lambda text: (text.startswith("from"), text))
-    has = {" ".join(module.lines.of(found.statement).split()) for found in module.imports}
+    has = {" ".join(module.lines.of(import_.statement).split()) for import_ in module.imports}
     lines = [statement for statement in statements if statement not in has]
     start = module.lines.start(_import_line(module))
     text = "".join(f"{line}{module.newline}" for line in lines)
@@ -108,20 +108,20 @@ def _is_future(statement: ast.stmt) -> bool:
 def _comments(module: Module, findings: Sequence[Finding]) -> list[Edit]:
     """Returns the edits that insert a comment above each statement to handle by hand."""
     edits: list[Edit] = []
-    said: set[tuple[int, str]] = set()
+    places: set[tuple[int, str]] = set()
     lines = _statement_lines(module)
-    for found in findings:
-        if found.severity not in (Severity.BY_HAND, Severity.UNAVAILABLE):
+    for finding in findings:
+        if finding.severity not in (Severity.BY_HAND, Severity.UNAVAILABLE):
             continue
-        line = lines[found.line]
-        if (line, found.rule) in said or _stands_above(module, line, found.rule):
+        line = lines[finding.line]
+        if (line, finding.rule) in places or _stands_above(module, line, finding.rule):
             continue
-        said.add((line, found.rule))
+        places.add((line, finding.rule))
         start = module.lines.start(line)
         text = module.lines.line(line)
         indent = text[: len(text) - len(text.lstrip())]
         comment = textwrap.wrap(
-            f"{found.rule}: {found.message}. {found.how}".strip(),
+            f"{finding.rule}: {finding.message}. {finding.how}".strip(),
             max(_WIDTH - len(indent) - 2, 40),
             break_long_words=False,
             break_on_hyphens=False,

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["Found", "NothingFoundError", "find_files"]
+__all__ = ["CandidateFile", "NothingFoundError", "find_files"]
 
 _FOLDERS_LEFT_OUT = {
     "__pycache__", "node_modules", "site-packages", "build", "dist", "venv", "env",
@@ -20,7 +20,7 @@ class NothingFoundError(Exception):
 
 
 @dataclass(frozen=True)
-class Found:
+class CandidateFile:
     """A file.
 
     Attributes:
@@ -32,7 +32,7 @@ class Found:
     passed_over: str = ""
 
 
-def find_files(paths: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]:
+def find_files(paths: Iterable[str], exclude: Iterable[str] = ()) -> list[CandidateFile]:
     """Finds the sources below some paths.
 
     Args:
@@ -47,25 +47,25 @@ def find_files(paths: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]
       NothingFoundError: a path does not exist, or contains no Python.
     """
     patterns = tuple(exclude)
-    found: dict[str, Found] = {}
+    files: dict[str, CandidateFile] = {}
     for path in paths:
         if not os.path.exists(path):
-            said = "is a broken link" if os.path.islink(path) else "does not exist"
-            raise NothingFoundError(f"{path} {said}")
+            problem = "is a broken link" if os.path.islink(path) else "does not exist"
+            raise NothingFoundError(f"{path} {problem}")
         if os.path.isdir(path):
             below = list(_below(path, patterns))
             if all(os.path.isdir(file.path) for file in below):
                 raise NothingFoundError(f"{path} contains no Python: no .py and no .ipynb file")
         else:
-            below = [Found(path)]
+            below = [CandidateFile(path)]
         for file in below:
-            found.setdefault(
+            files.setdefault(
                 os.path.realpath(file.path) if not file.passed_over else file.path, file
             )
-    return list(found.values())
+    return list(files.values())
 
 
-def _below(folder: str, patterns: tuple[str, ...]) -> Iterator[Found]:
+def _below(folder: str, patterns: tuple[str, ...]) -> Iterator[CandidateFile]:
     for root, folders, files in os.walk(folder):
         linked = {name for name in folders if os.path.islink(os.path.join(root, name))}
         folders[:] = sorted(
@@ -77,12 +77,12 @@ def _below(folder: str, patterns: tuple[str, ...]) -> Iterator[Found]:
         )
         for name in folders:
             if name in linked:
-                yield Found(os.path.join(root, name), "a link to a folder")
+                yield CandidateFile(os.path.join(root, name), "a link to a folder")
         for name in sorted(files):
             path = os.path.join(root, name)
             if not name.endswith(_ENDINGS) or _matches(path, patterns):
                 continue
-            yield Found(path, "a link" if os.path.islink(path) else "")
+            yield CandidateFile(path, "a link" if os.path.islink(path) else "")
 
 
 def _matches(path: str, patterns: tuple[str, ...]) -> bool:

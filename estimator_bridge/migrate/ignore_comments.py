@@ -9,13 +9,13 @@ from collections.abc import Iterable
 
 from estimator_bridge.migrate.findings import Finding
 
-__all__ = ["Ignored"]
+__all__ = ["IgnoreComments"]
 
 _COMMENT = re.compile(r"#.*?\beb:\s*(?P<what>ignore-file|ignore)\s*(?:\[(?P<codes>[^\]]*)\])?")
 _ALL = "EB"
 
 
-class Ignored:
+class IgnoreComments:
     """The findings that a source suppresses.
 
     ``# eb: ignore`` at the end of a line suppresses all rules, ``# eb: ignore[EB012, EB03]`` those
@@ -41,20 +41,20 @@ class Ignored:
 
     def without(self, findings: Iterable[Finding]) -> list[Finding]:
         """Returns the findings that are not suppressed."""
-        return [found for found in findings if not self._has(found)]
+        return [finding for finding in findings if not self._has(finding)]
 
-    def _has(self, found: Finding) -> bool:
-        return found.rule.startswith((*self._file, *self._lines.get(found.line, ()), "-"))
+    def _has(self, finding: Finding) -> bool:
+        return finding.rule.startswith((*self._file, *self._lines.get(finding.line, ()), "-"))
 
 
 def _comments(text: str) -> list[tuple[int, str]]:
     if "eb:" not in text:
         return []
-    found = []
+    comments = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
-                found.append((token.start[0], token.string))
+                comments.append((token.start[0], token.string))
     except (tokenize.TokenError, SyntaxError):  # the comments before the error count
         pass
-    return found
+    return comments

@@ -11,7 +11,7 @@ from estimator_bridge.migrate.findings import Edit, Span
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.scopes import Import
 
-__all__ = ["NewImport", "rewritten"]
+__all__ = ["NewImport", "rewrite_statement"]
 
 _FROM = re.compile(r"from(?:\s|\\\n)+(?P<module>[\w.]+)(?:\s|\\\n)+import\b")
 
@@ -33,11 +33,11 @@ class NewImport:
     as_it_stands: bool = False
 
     @staticmethod
-    def of(found: Import) -> NewImport:
+    def of(import_: Import) -> NewImport:
         """Returns an import unchanged."""
-        plain = isinstance(found.statement, ast.Import)
-        name = found.alias.name if plain else found.target
-        return NewImport(name, found.bound, plain, plain and not found.alias.asname)
+        plain = isinstance(import_.statement, ast.Import)
+        name = import_.alias.name if plain else import_.target
+        return NewImport(name, import_.bound, plain, plain and not import_.alias.asname)
 
     @property
     def module(self) -> str:
@@ -55,7 +55,7 @@ class NewImport:
         return name if same else f"{name} as {self.bound}"
 
 
-def rewritten(
+def rewrite_statement(
     module: Module,
     statement: ast.Import | ast.ImportFrom,
     names: Sequence[Import],
@@ -75,14 +75,14 @@ def rewritten(
     span = module.lines.span(statement)
     text = module.text[span.start : span.end]
     if isinstance(statement, ast.ImportFrom):
-        kept = [new for new in today if new is not None]
-        homes = {new.module for new in kept}
-        same = len(kept) == len(today) and len(homes) == 1 and "" not in homes
+        imports = [new for new in today if new is not None]
+        homes = {new.module for new in imports}
+        same = len(imports) == len(today) and len(homes) == 1 and "" not in homes
         head = _FROM.match(text)
-        if same and head and all(n.name == _alias(f.alias) for n, f in zip(kept, names)):
+        if same and head and all(n.name == _alias(f.alias) for n, f in zip(imports, names)):
             (home,) = homes
             place = Span(span.start + head.start("module"), span.start + head.end("module"))
-            return Edit(place, home), f"from {home} import {', '.join(n.name for n in kept)}"
+            return Edit(place, home), f"from {home} import {', '.join(n.name for n in imports)}"
     return _anew(module, span, text, today)
 
 
@@ -122,7 +122,7 @@ def _wrapped(line: str) -> str:
 
 def _comments(text: str) -> list[str]:
     """Returns the comments within a statement."""
-    return [found.strip() for found in re.findall(r"#[^\r\n]*", text)]
+    return [comment.strip() for comment in re.findall(r"#[^\r\n]*", text)]
 
 
 def _alias(alias: ast.alias) -> str:

@@ -35,12 +35,12 @@ class JsonValue:
         if not self.text.startswith("["):
             return json.dumps(source, ensure_ascii=ascii_only)
         items = list(_items(self.text, 0))
-        known = {json.loads(self.text[start:end]): self.text[start:end] for start, end in items}
+        layouts = {json.loads(self.text[start:end]): self.text[start:end] for start, end in items}
         before = self.text[: items[0][0]]
         between = self.text[items[0][1] : items[1][0]] if len(items) > 1 else f",{before[1:]}"
         after = self.text[items[-1][1] :]
         parts = source.splitlines(keepends=True) if "\r" not in source else [source]
-        written = [known.get(part) or json.dumps(part, ensure_ascii=ascii_only) for part in parts]
+        written = [layouts.get(part) or json.dumps(part, ensure_ascii=ascii_only) for part in parts]
         return f"{before}{between.join(written)}{after}" if written else "[]"
 
 
@@ -54,16 +54,16 @@ def spans_of_code(text: str) -> list[JsonValue]:
 
 
 def _of_cells(text: str, place: tuple[int, int]) -> list[JsonValue]:
-    found = []
+    values = []
     for start, _ in _items(text, place[0]):
         cell = _members(text, start)
         kind = json.loads(text[slice(*cell["cell_type"])])
         source = cell.get("source", cell.get("input"))
         if kind == "code" and source is not None:
             value = json.loads(text[slice(*source)])
-            said = "".join(value) if isinstance(value, list) else value
-            found.append(JsonValue(*source, text[slice(*source)], said))
-    return found
+            source_text = "".join(value) if isinstance(value, list) else value
+            values.append(JsonValue(*source, text[slice(*source)], source_text))
+    return values
 
 
 def _skip(text: str, place: int) -> int:
@@ -74,17 +74,17 @@ def _skip(text: str, place: int) -> int:
 
 def _members(text: str, start: int) -> dict[str, tuple[int, int]]:
     """Returns the spans of an object's values by name."""
-    found = {}
+    spans = {}
     place = _skip(text, start + 1)
     while text[place] != "}":
         name, place = _DECODER.raw_decode(text, place)
         begin = _skip(text, _skip(text, place) + 1)
         _, end = _DECODER.raw_decode(text, begin)
-        found[name] = (begin, end)
+        spans[name] = (begin, end)
         place = _skip(text, end)
         if text[place] == ",":
             place = _skip(text, place + 1)
-    return found
+    return spans
 
 
 def _items(text: str, start: int) -> Iterator[tuple[int, int]]:

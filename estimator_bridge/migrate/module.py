@@ -16,7 +16,7 @@ from estimator_bridge.legacy.running.dialects import (
 )
 from estimator_bridge.migrate.alias_positions import place_aliases
 from estimator_bridge.migrate.findings import Edit, Finding, Severity, Span
-from estimator_bridge.migrate.names import Known, canonical, look_up
+from estimator_bridge.migrate.names import NameEntry, canonical, look_up
 from estimator_bridge.migrate.scopes import Import, Reference, Scopes
 from estimator_bridge.migrate.text_offsets import Lines
 
@@ -67,10 +67,10 @@ class Module:
 
     @functools.cached_property
     def _by_kind(self) -> dict[type, list[ast.AST]]:
-        found: dict[type, list[ast.AST]] = {}
+        by_kind: dict[type, list[ast.AST]] = {}
         for node in self._nodes:
-            found.setdefault(type(node), []).append(node)
-        return found
+            by_kind.setdefault(type(node), []).append(node)
+        return by_kind
 
     def nodes(self, *kinds: type[_Node]) -> Iterator[_Node]:
         """Yields the nodes of some kinds."""
@@ -89,7 +89,7 @@ class Module:
 
     @functools.cached_property
     def _by_node(self) -> dict[ast.expr, Reference]:
-        return {found.node: found for found in self.scopes.references}
+        return {reference.node: reference for reference in self.scopes.references}
 
     def reference(self, node: ast.expr) -> Reference | None:
         """Returns the reference of a name or an attribute of one."""
@@ -101,32 +101,33 @@ class Module:
 
     def name_of(self, node: ast.expr) -> str:
         """Returns the same for a node; "" if it is not a name or attribute, or unknown."""
-        found = self._by_node.get(node)
-        return self.name(found.target) if found is not None else ""
+        reference = self._by_node.get(node)
+        return self.name(reference.target) if reference is not None else ""
 
-    def known(self, found: Reference) -> Known | None:
+    def entry_of(self, reference: Reference) -> NameEntry | None:
         """Returns the known facts about a reference."""
-        return look_up(self.name(found.target)) if found.target else None
+        return look_up(self.name(reference.target)) if reference.target else None
 
     @functools.cached_property
-    def uses(self) -> list[tuple[Reference, Known]]:
+    def uses(self) -> list[tuple[Reference, NameEntry]]:
         """The references to known names, in the order of the text."""
-        found = [(r, known) for r in self.scopes.references if (known := self.known(r)) is not None]
-        return sorted(found, key=lambda pair: _position(pair[0].nodes[0]))
+        entries = ((use, self.entry_of(use)) for use in self.scopes.references)
+        uses = [(use, entry) for use, entry in entries if entry is not None]
+        return sorted(uses, key=lambda pair: _position(pair[0].nodes[0]))
 
     @property
     def imports(self) -> list[Import]:
         """The module's imports."""
         return self.scopes.imports
 
-    def depth(self, reference: Reference, known: Known) -> int:
+    def depth(self, reference: Reference, entry: NameEntry) -> int:
         """Returns how many of a reference's nodes belong to the known name."""
-        behind = len(self.name(reference.target).split(".")) - len(known.name.split("."))
+        behind = len(self.name(reference.target).split(".")) - len(entry.name.split("."))
         return len(reference.nodes) - behind
 
-    def free_name(self, *wanted: str) -> str:
+    def free_name(self, *candidates: str) -> str:
         """Returns the first of some names that is not yet a variable of the module."""
-        return next(name for name in wanted if name not in self.scopes.bound)
+        return next(name for name in candidates if name not in self.scopes.bound)
 
     def statement(self, node: ast.AST) -> ast.stmt:
         """Returns the statement that contains a node."""
@@ -164,7 +165,7 @@ class Module:
             rule, self.file, line, column, severity, message, how, edits=edits, imports=imports
         )
 
-    def replaced(self, node: ast.expr | ast.alias | ast.keyword, text: str) -> Edit:
+    def replacement(self, node: ast.expr | ast.alias | ast.keyword, text: str) -> Edit:
         """Returns the edit that replaces a node by a text."""
         return Edit(self.lines.span(node), text)
 

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable, Iterator
 
 from estimator_bridge.migrate.findings import Finding, Severity
-from estimator_bridge.migrate.import_statements import NewImport, rewritten
+from estimator_bridge.migrate.import_statements import NewImport, rewrite_statement
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.scopes import Import
 
-__all__ = ["imports_elsewhere"]
+__all__ = ["find_moved_imports"]
 
 
-def imports_elsewhere(
+def find_moved_imports(
     module: Module, code: str, place_of: Callable[[str], str], why: str
 ) -> Iterator[Finding]:
     """Finds imports of moved modules and names.
@@ -29,22 +29,22 @@ def imports_elsewhere(
       handles both names.
     """
     statements: dict[ast.stmt, list[Import]] = {}
-    for found in module.imports:
-        if found.bound != "*" and not found.guarded:
-            statements.setdefault(found.statement, []).append(found)
+    for import_ in module.imports:
+        if import_.bound != "*" and not import_.guarded:
+            statements.setdefault(import_.statement, []).append(import_)
     for statement, names in statements.items():
         assert isinstance(statement, (ast.Import, ast.ImportFrom))
-        today = [_today(found, place_of) for found in names]
+        today = [_today(import_, place_of) for import_ in names]
         moved = [f for f, new in zip(names, today) if new != NewImport.of(f)]
         if moved:
-            edit, text = rewritten(module, statement, names, today)
-            said = ", ".join(found.target for found in moved)
+            edit, text = rewrite_statement(module, statement, names, today)
+            targets = ", ".join(import_.target for import_ in moved)
             yield module.finding(
-                code, statement, Severity.REWRITTEN, f"{said} {why}", f"Write `{text}`.", (edit,)
+                code, statement, Severity.REWRITTEN, f"{targets} {why}", f"Write `{text}`.", (edit,)
             )
 
 
-def _today(found: Import, place_of: Callable[[str], str]) -> NewImport:
-    new = NewImport.of(found)
+def _today(import_: Import, place_of: Callable[[str], str]) -> NewImport:
+    new = NewImport.of(import_)
     place = place_of(new.target)
-    return new if place == new.target else NewImport(place, found.bound, new.plain)
+    return new if place == new.target else NewImport(place, import_.bound, new.plain)

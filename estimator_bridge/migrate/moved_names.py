@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.name_edits import edits_of_use, shown
+from estimator_bridge.migrate.name_edits import edits_of_use, tf_name
 from estimator_bridge.migrate.names import Fate
 from estimator_bridge.migrate.scopes import Reference
 
-__all__ = ["moved_uses"]
+__all__ = ["find_moved_uses"]
 
 _RESOLVER = "distribute.cluster_resolver.TPUClusterResolver"
 
 
-def moved_uses(
+def find_moved_uses(
     module: Module, code: str, below: tuple[str, ...], but: tuple[str, ...] = ()
 ) -> Iterator[Finding]:
     """Finds the uses of moved names.
@@ -32,32 +32,32 @@ def moved_uses(
       handles names that are imported by themselves.
     """
     starts = tuple(f"{namespace}." for namespace in below)
-    for use, known in module.uses:
-        name = f"{known.name}."
-        if known.fate is not Fate.MOVED or not name.startswith(starts):
+    for use, entry in module.uses:
+        name = f"{entry.name}."
+        if entry.fate is not Fate.MOVED or not name.startswith(starts):
             continue
         if name.split(".")[1] in but:
             continue
-        found = edits_of_use(module, use, known)
-        if found is None:
+        replacement = edits_of_use(module, use, entry)
+        if replacement is None:
             continue
-        edits, imports = found
-        if known.name.endswith(_RESOLVER) and not _is_called(module, use):
+        edits, imports = replacement
+        if entry.name.endswith(_RESOLVER) and not _is_called(module, use):
             yield module.finding(
                 code,
                 use.nodes[0],
                 Severity.BY_HAND,
-                f"{shown(known.name)} is used as a class",
+                f"{tf_name(entry.name)} is used as a class",
                 f"{edits[0].text} is a function: compare with "
                 "tf.distribute.cluster_resolver.ClusterResolver.",
             )
             continue
-        if use.stored and module.depth(use, known) == len(use.nodes):
+        if use.stored and module.depth(use, entry) == len(use.nodes):
             yield module.finding(
                 code,
                 use.node,
                 Severity.BY_HAND,
-                f"{shown(known.name)} is set",
+                f"{tf_name(entry.name)} is set",
                 f"This patches a name that has moved: set it on {edits[0].text}, and check that "
                 "the caller uses that.",
             )
@@ -66,7 +66,7 @@ def moved_uses(
             code,
             use.nodes[0],
             Severity.REWRITTEN,
-            f"{shown(known.name)} has moved",
+            f"{tf_name(entry.name)} has moved",
             _how(edits[0].text, imports),
             edits,
             imports,

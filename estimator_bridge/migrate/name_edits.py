@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from estimator_bridge.migrate.findings import Edit
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.names import Fate, Known
+from estimator_bridge.migrate.names import Fate, NameEntry
 from estimator_bridge.migrate.scopes import Import, Reference
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
     "expression",
     "home_of",
     "new_import",
-    "shown",
+    "tf_name",
     "variable_of",
 ]
 
@@ -24,7 +24,7 @@ _FULL = (f"{_LIBRARY}.", "tensorflow.", "tf_keras.")
 CONTRIB = f"{_LIBRARY}.legacy.contrib"
 
 
-def shown(name: str) -> str:
+def tf_name(name: str) -> str:
     """Returns a name under a root as users write it: "tf.contrib.layers"."""
     root, dot, below = name.partition(".")
     return f"tf{dot}{below}" if root in ROOTS else name
@@ -35,7 +35,7 @@ def expression(module: Module, place: str, tensorflow: str) -> tuple[str, str]:
 
     Args:
       module: the module that the text is for.
-      place: see `Known.place`; not a full path below estimator_bridge.
+      place: see `NameEntry.place`; not a full path below estimator_bridge.
       tensorflow: the variable for tf.compat.v1 there.
 
     Returns:
@@ -59,9 +59,10 @@ def variable_of(module: Module, target: str, *names: str) -> tuple[str, str]:
       target: the full name of the module to import.
       names: names for the variable; the first that is free is used.
     """
-    for found in module.imports:
-        if found.target == target and not found.guarded and found.statement in module.tree.body:
-            return found.bound, ""
+    for import_ in module.imports:
+        is_top = import_.statement in module.tree.body
+        if import_.target == target and not import_.guarded and is_top:
+            return import_.bound, ""
     name = module.free_name(*names, f"{names[0]}_", f"{names[0]}__")
     return name, new_import(target, name)
 
@@ -74,7 +75,7 @@ def new_import(target: str, name: str) -> str:
 
 
 def edits_of_use(
-    module: Module, use: Reference, known: Known
+    module: Module, use: Reference, entry: NameEntry
 ) -> tuple[tuple[Edit, ...], tuple[str, ...]] | None:
     """Returns the replacement for a use of a name that has moved.
 
@@ -82,26 +83,26 @@ def edits_of_use(
       The edits and the imports that they need. None if the name is used through its own import or
       variable: then the import or the variable's value is rewritten.
     """
-    depth = module.depth(use, known)
+    depth = module.depth(use, entry)
     attributes = len(use.nodes) - 1
     base = module.name(use.target.rsplit(".", attributes)[0] if attributes else use.target)
-    if base not in ROOTS or known.fate is not Fate.MOVED or depth < 2:
+    if base not in ROOTS or entry.fate is not Fate.MOVED or depth < 2:
         return None
-    if known.place.startswith(f"{_LIBRARY}."):
-        text, statement = _written(module, known.place)
+    if entry.place.startswith(f"{_LIBRARY}."):
+        text, statement = _expression_for(module, entry.place)
     else:
         root = use.nodes[0]
         variable = module.text[module.lines.span(root).start : module.lines.span(root).end]
-        place = known.place
+        place = entry.place
         if place.startswith("tf.") and base == "tf2":
-            place = known.own or f"tf.compat.v1.{place[3:]}"
+            place = entry.own or f"tf.compat.v1.{place[3:]}"
         text, statement = expression(module, place, variable)
     edit = Edit(module.span(use.nodes[0], use.nodes[depth - 1]), text)
     return (edit,), ((statement,) if statement else ())
 
 
 def edits_of_all_uses(
-    module: Module, found: Import
+    module: Module, import_: Import
 ) -> tuple[tuple[Edit, ...], tuple[str, ...]] | None:
     """Returns the replacements for all uses of an import whose names are now in several modules.
 
@@ -110,25 +111,25 @@ def edits_of_all_uses(
     """
     edits: list[Edit] = []
     imports: list[str] = []
-    for use in found.uses:
-        known = module.known(use)
-        if known is None or known.fate is not Fate.MOVED or not known.place or use.stored:
+    for use in import_.uses:
+        entry = module.entry_of(use)
+        if entry is None or entry.fate is not Fate.MOVED or not entry.place or use.stored:
             return None
-        text, statement = _written(module, known.place)
-        depth = module.depth(use, known)
+        text, statement = _expression_for(module, entry.place)
+        depth = module.depth(use, entry)
         edits.append(Edit(module.span(use.nodes[0], use.nodes[depth - 1]), text))
         imports += [statement] if statement else []
     return tuple(edits), tuple(dict.fromkeys(imports))
 
 
-def _written(module: Module, place: str) -> tuple[str, str]:
+def _expression_for(module: Module, place: str) -> tuple[str, str]:
     if place.startswith(f"{_LIBRARY}."):
         name = place.rpartition(".")[2]
         return variable_of(module, place, name, f"eb_{name}")
     return expression(module, place, "")
 
 
-def home_of(module: Module, found: Import, known: Known) -> str | None:
+def home_of(module: Module, import_: Import, entry: NameEntry) -> str | None:
     """Returns the full name of the module or object that an import should now import.
 
     For a namespace it is the most public module that has all names that the program uses.
@@ -136,35 +137,39 @@ def home_of(module: Module, found: Import, known: Known) -> str | None:
     Returns:
       The name; None if no module has all of them.
     """
-    if known.place.startswith(_FULL):
-        return known.place
-    used = [known_use for use in found.uses if (known_use := module.known(use)) is not None]
-    moved = [k for k in used if k.fate is Fate.MOVED and k.name != known.name]
+    if entry.place.startswith(_FULL):
+        return entry.place
+    used = [used_entry for use in import_.uses if (used_entry := module.entry_of(use)) is not None]
+    moved = [k for k in used if k.fate is Fate.MOVED and k.name != entry.name]
     parents = {k.place.rpartition(".")[0] for k in moved}
-    if known.own:
-        is_namespace = known.place == known.own
-        if is_namespace and len(parents) == 1 and not _loose(found):
+    if entry.own:
+        is_namespace = entry.place == entry.own
+        if is_namespace and len(parents) == 1 and not _is_used_bare(import_):
             (parent,) = parents
             if parent.split(".")[0] == "eb" and parent != "eb.v1":
                 return _full(parent)
-        return _full(known.place if known.place.startswith("eb.") else known.own)
-    if known.place in ("eb", "eb.v1"):
-        needs_v1 = _loose(found) or any(k.place.startswith("eb.v1.") for k in moved)
-        return f"{_LIBRARY}.v1" if known.place == "eb.v1" and needs_v1 else _LIBRARY
-    if known.place:
-        return _full(known.place)
+        return _full(entry.place if entry.place.startswith("eb.") else entry.own)
+    if entry.place in ("eb", "eb.v1"):
+        needs_v1 = _is_used_bare(import_) or any(k.place.startswith("eb.v1.") for k in moved)
+        return f"{_LIBRARY}.v1" if entry.place == "eb.v1" and needs_v1 else _LIBRARY
+    if entry.place:
+        return _full(entry.place)
     # A file of the original.
     same_names = all(k.place.rpartition(".")[2] == k.name.rpartition(".")[2] for k in moved)
-    if not same_names or _loose(found) or not all(place.startswith("eb") for place in parents):
+    if (
+        not same_names
+        or _is_used_bare(import_)
+        or not all(place.startswith("eb") for place in parents)
+    ):
         return None
     if parents <= {"eb", "eb.v1"}:
         return f"{_LIBRARY}.v1" if "eb.v1" in parents else _LIBRARY
     return _full(next(iter(parents))) if len(parents) == 1 else None
 
 
-def _loose(found: Import) -> bool:
+def _is_used_bare(import_: Import) -> bool:
     """Returns whether a variable is used other than by its attributes."""
-    return any(len(use.nodes) == 1 for use in found.uses)
+    return any(len(use.nodes) == 1 for use in import_.uses)
 
 
 def _full(place: str) -> str:

@@ -28,7 +28,7 @@ from estimator_bridge.legacy.tf1.private_names import (
 )
 from estimator_bridge.public_names import V2_PLACES
 
-__all__ = ["Fate", "Known", "canonical", "look_up", "tf_slim_name"]
+__all__ = ["Fate", "NameEntry", "canonical", "look_up", "tf_slim_name"]
 
 _NAMES = Path(__file__).with_name("names.json")
 # Files of TensorFlow, the same in both dialects.
@@ -44,7 +44,7 @@ _SLIM_MODULES = {
     "initializers": "layers", "layers": "layers", "losses": "losses",
     "metrics": "metrics", "regularizers": "layers",
 }  # fmt: skip
-_NOT_KNOWN_OF = ("keras", "raw_ops", "compat", "lite")
+_OPEN_NAMESPACES = ("keras", "raw_ops", "compat", "lite")
 
 
 class Fate(enum.Enum):
@@ -57,7 +57,7 @@ class Fate(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Known:
+class NameEntry:
     """The known facts about a name, or about its longest known prefix.
 
     Attributes:
@@ -106,7 +106,7 @@ _DIALECTS = {root: dialect for dialect, root in _ROOTS.items()}
 
 
 @functools.cache
-def look_up(name: str) -> Known | None:
+def look_up(name: str) -> NameEntry | None:
     """Finds a name.
 
     Args:
@@ -123,7 +123,7 @@ def look_up(name: str) -> Known | None:
     if root not in _DIALECTS:
         return _private(name) if f"{name}.".startswith(_PRIVATE) else None
     if not below:
-        return Known(Fate.SAME, name)
+        return NameEntry(Fate.SAME, name)
     first = below.partition(".")[0]
     if first == "contrib":
         return _of_contrib(below)
@@ -148,87 +148,87 @@ def _prefixes(name: str) -> list[str]:
     return [".".join(parts[:end]) for end in range(len(parts), 0, -1)]
 
 
-def _of_tensorflow(root: str, below: str) -> Known:
+def _of_tensorflow(root: str, below: str) -> NameEntry:
     homes, missing = _data()["homes"], _data()["missing"]
     for prefix in _prefixes(below):
         if prefix in homes:
-            return Known(Fate.MOVED, f"{root}.{prefix}", homes[prefix])
+            return NameEntry(Fate.MOVED, f"{root}.{prefix}", homes[prefix])
         if prefix in missing:
-            return Known(Fate.MISSING, f"{root}.{prefix}", how=missing[prefix])
+            return NameEntry(Fate.MISSING, f"{root}.{prefix}", how=missing[prefix])
     if below.startswith("_api."):
-        return Known(Fate.SAME, f"{root}.{below}")
+        return NameEntry(Fate.SAME, f"{root}.{below}")
     namespace = ""
     tables = _data()[root]
     for name in below.split("."):
         path = f"{namespace}.{name}".lstrip(".")
         if name.startswith("__"):  # what every module and class has
-            return Known(Fate.SAME, f"{root}.{path}")
-        if path in _NOT_KNOWN_OF:
-            return Known(Fate.SAME, f"{root}.{below}")
+            return NameEntry(Fate.SAME, f"{root}.{path}")
+        if path in _OPEN_NAMESPACES:
+            return NameEntry(Fate.SAME, f"{root}.{below}")
         if name not in _names_in(root, namespace):
-            return Known(Fate.UNKNOWN, f"{root}.{path}")
+            return NameEntry(Fate.UNKNOWN, f"{root}.{path}")
         if path not in tables:
-            return Known(Fate.SAME, f"{root}.{path}")
+            return NameEntry(Fate.SAME, f"{root}.{path}")
         namespace = path
-    return Known(Fate.SAME, f"{root}.{below}")
+    return NameEntry(Fate.SAME, f"{root}.{below}")
 
 
-def _of_estimator(root: str, below: str) -> Known:
+def _of_estimator(root: str, below: str) -> NameEntry:
     if below == "estimator":
-        return Known(Fate.MOVED, f"{root}.estimator", "eb.v1" if root == "tf1" else "eb")
+        return NameEntry(Fate.MOVED, f"{root}.estimator", "eb.v1" if root == "tf1" else "eb")
     homes = _data()["homes"]
     name = below.split(".")[1]
     for prefix in _prefixes(below)[:-1]:
         if prefix in homes and (root == "tf1" or name in V2_PLACES):
             own = prefix if root == "tf2" and "." not in prefix[10:] else homes[prefix]
-            return Known(Fate.MOVED, f"{root}.{prefix}", own.replace("estimator.", "eb.", 1))
+            return NameEntry(Fate.MOVED, f"{root}.{prefix}", own.replace("estimator.", "eb.", 1))
     if root == "tf2" and f"estimator.{name}" in homes:
         how = f"Is only in tf.compat.v1.estimator: write tf.compat.v1.estimator.{name}."
-        return Known(Fate.MISSING, f"{root}.estimator.{name}", how=how)
+        return NameEntry(Fate.MISSING, f"{root}.estimator.{name}", how=how)
     if name.startswith("BoostedTrees"):
         how = "Train the trees with the package ydf."
-        return Known(Fate.MISSING, f"{root}.estimator.{name}", how=how)
-    return Known(Fate.UNKNOWN, f"{root}.{below}")
+        return NameEntry(Fate.MISSING, f"{root}.estimator.{name}", how=how)
+    return NameEntry(Fate.UNKNOWN, f"{root}.{below}")
 
 
-def _of_contrib(below: str) -> Known:
+def _of_contrib(below: str) -> NameEntry:
     """Looks up a name of tf.contrib: "contrib.layers.fully_connected", or by its file's path."""
     parts = below.split(".")
     if len(parts) == 1:
-        return Known(Fate.MOVED, "tf1.contrib", "contrib", own="contrib")
+        return NameEntry(Fate.MOVED, "tf1.contrib", "contrib", own="contrib")
     namespace = parts[1]
     whole = f"contrib.{namespace}"
     if namespace not in _data()["contrib"]:
         advice = Namespaces()[namespace] if not namespace.startswith("__") else ""
         kind = Fate.MISSING if namespace in OF_TF1 else Fate.UNKNOWN
-        return Known(kind, f"tf1.{whole}", how=advice)
+        return NameEntry(kind, f"tf1.{whole}", how=advice)
     if namespace == "slim" and len(parts) > 3 and parts[2] in _SLIM_MODULES:
         name, of_slim = parts[3], f"tf1.{whole}.{parts[2]}"
-        known = _of_contrib(f"contrib.{_SLIM_MODULES[parts[2]]}.{name}")
-        return Known(known.fate, f"{of_slim}.{name}", known.place, known.how, known.own)
+        entry = _of_contrib(f"contrib.{_SLIM_MODULES[parts[2]]}.{name}")
+        return NameEntry(entry.fate, f"{of_slim}.{name}", entry.place, entry.how, entry.own)
     file, rest = _file_of(parts[1:])
     if file:
         return _in_file(namespace, file, rest)
     homes, missing = _data()["homes"], _data()["missing"]
     for prefix in _prefixes(below)[:-2]:
         if prefix in homes:
-            return Known(Fate.MOVED, f"tf1.{prefix}", homes[prefix], own=prefix)
+            return NameEntry(Fate.MOVED, f"tf1.{prefix}", homes[prefix], own=prefix)
         if _needs_tf_slim(prefix):
             return _in_tf_slim(f"tf1.{prefix}", prefix.partition(".")[2], parts[3:])
         if prefix in missing:
-            return Known(Fate.MISSING, f"tf1.{prefix}", how=missing[prefix])
+            return NameEntry(Fate.MISSING, f"tf1.{prefix}", how=missing[prefix])
         inner, _, name = prefix.rpartition(".")
         if name in _names_in("contrib", inner[len("contrib.") :]):
-            return Known(Fate.MOVED, f"tf1.{prefix}", prefix, own=prefix)
+            return NameEntry(Fate.MOVED, f"tf1.{prefix}", prefix, own=prefix)
     if len(parts) == 2:
-        return Known(Fate.MOVED, f"tf1.{whole}", whole, own=whole)
-    return Known(Fate.MISSING, f"tf1.{whole}.{parts[2]}", how=_SEE_LIST)
+        return NameEntry(Fate.MOVED, f"tf1.{whole}", whole, own=whole)
+    return NameEntry(Fate.MISSING, f"tf1.{whole}.{parts[2]}", how=_SEE_LIST)
 
 
 def _needs_tf_slim(name: str) -> bool:
     """Returns whether a name is a part of slim that needs the package tf-slim."""
-    said = _data()["missing"].get(name, "")
-    return name.startswith("contrib.slim.") and said.startswith("needs the package tf-slim")
+    advice = _data()["missing"].get(name, "")
+    return name.startswith("contrib.slim.") and advice.startswith("needs the package tf-slim")
 
 
 def tf_slim_name(name: str) -> str:
@@ -263,52 +263,52 @@ def _file_of(parts: list[str]) -> tuple[str, list[str]]:
     return "", parts
 
 
-def _in_file(namespace: str, file: str, rest: list[str]) -> Known:
+def _in_file(namespace: str, file: str, rest: list[str]) -> NameEntry:
     name = f"tf1.contrib.{file}"
     own = f"{namespace}.{file.rpartition('.')[2]}"
     if _needs_tf_slim(f"contrib.{own}") or file.startswith(_NETS):
         return _in_tf_slim(name, own, rest)
     if not rest:
         place = own if file in DEEP_MODULES and own in _data()["contrib"] else namespace
-        return Known(Fate.MOVED, name, f"contrib.{place}", own=f"contrib.{place}")
+        return NameEntry(Fate.MOVED, name, f"contrib.{place}", own=f"contrib.{place}")
     is_another = rest[0] in _data()["differing"].get(own, "").split()
     if rest[0] in _names_in("contrib", namespace) and not is_another:
-        found = _of_contrib(f"contrib.{namespace}.{rest[0]}")
-        return Known(found.fate, f"{name}.{rest[0]}", found.place, found.how, found.own)
+        entry = _of_contrib(f"contrib.{namespace}.{rest[0]}")
+        return NameEntry(entry.fate, f"{name}.{rest[0]}", entry.place, entry.how, entry.own)
     if rest[0] in _names_in("contrib", own):
         place = f"contrib.{own}.{rest[0]}"
-        return Known(Fate.MOVED, f"{name}.{rest[0]}", place, own=place)
-    said = _data()["missing"].get(f"contrib.{namespace}.{rest[0]}", _SEE_LIST)
-    return Known(Fate.MISSING, f"{name}.{rest[0]}", how=said)
+        return NameEntry(Fate.MOVED, f"{name}.{rest[0]}", place, own=place)
+    advice = _data()["missing"].get(f"contrib.{namespace}.{rest[0]}", _SEE_LIST)
+    return NameEntry(Fate.MISSING, f"{name}.{rest[0]}", how=advice)
 
 
-def _in_tf_slim(name: str, own: str, rest: list[str]) -> Known:
+def _in_tf_slim(name: str, own: str, rest: list[str]) -> NameEntry:
     """Looks up a part of slim that is a module of tf-slim, or a name in one."""
     if own == "slim.nets" and rest:  # this library's slim has the modules of nets directly
         own = "slim"
     place = ".".join(["contrib", own, *rest[:1]])
-    return Known(Fate.MOVED, ".".join([name, *rest[:1]]), place, own=place)
+    return NameEntry(Fate.MOVED, ".".join([name, *rest[:1]]), place, own=place)
 
 
-def _estimator_file(name: str) -> Known:
+def _estimator_file(name: str) -> NameEntry:
     """Looks up a module of the original, or a name in one."""
     for prefix in _prefixes(name):
         if prefix in OLD_MODULES:
             return _in_old_file(prefix, name)
-    said = next((GONE_MODULES[p] for p in GONE_MODULES if name.endswith(f".{p}")), _SEE_LIST)
-    return Known(Fate.MISSING, name, how=said)
+    advice = next((GONE_MODULES[p] for p in GONE_MODULES if name.endswith(f".{p}")), _SEE_LIST)
+    return NameEntry(Fate.MISSING, name, how=advice)
 
 
-def _in_old_file(file: str, name: str) -> Known:
+def _in_old_file(file: str, name: str) -> NameEntry:
     """Looks up one of OLD_MODULES, or a name in it."""
     names, missing = OLD_MODULES[file]
     rest = name[len(file) + 1 :].split(".", maxsplit=1)[0]
     if not rest:
-        return Known(Fate.MOVED, file, "")
+        return NameEntry(Fate.MOVED, file, "")
     if rest in names:
-        return Known(Fate.MOVED, f"{file}.{rest}", _shown(names[rest]))
+        return NameEntry(Fate.MOVED, f"{file}.{rest}", _shown(names[rest]))
     how = missing[rest] if rest in missing else _SEE_LIST  # noqa: SIM401 - no plain dict
-    return Known(Fate.MISSING, f"{file}.{rest}", how=how)
+    return NameEntry(Fate.MISSING, f"{file}.{rest}", how=how)
 
 
 def _shown(place: str) -> str:
@@ -330,7 +330,7 @@ def _shown(place: str) -> str:
     return place
 
 
-def _private(name: str) -> Known:
+def _private(name: str) -> NameEntry:
     """Looks up a name below tensorflow.python or tensorflow.core."""
     row = _row_of_the_table(name)
     if row is not None:
@@ -344,43 +344,43 @@ def _private(name: str) -> Known:
         if prefix in packages or module in packages.get(package, "").split():
             is_module = prefix not in packages
             if is_module or prefix == name or "*" in packages[prefix].split():
-                return Known(Fate.SAME, prefix)
+                return NameEntry(Fate.SAME, prefix)
             break
     package, _, last = name.rpartition(".")
     for namespace in _public_namespaces(package):
         if last in _names_in("tf1", namespace):
-            return Known(Fate.MOVED, name, f"tf.{namespace}.{last}".replace("..", "."))
+            return NameEntry(Fate.MOVED, name, f"tf.{namespace}.{last}".replace("..", "."))
     if name.startswith(_EXAMPLES):
         how = "It was an example in TensorFlow 1's package. Copy it into the program."
-        return Known(Fate.UNKNOWN, name, how=how)
-    return Known(Fate.UNKNOWN, name, how="It is a private name that was removed or moved.")
+        return NameEntry(Fate.UNKNOWN, name, how=how)
+    return NameEntry(Fate.UNKNOWN, name, how="It is a private name that was removed or moved.")
 
 
-def _row_of_the_table(name: str) -> Known | None:
+def _row_of_the_table(name: str) -> NameEntry | None:
     """Looks up a private name, or one below it, that has a row of its own."""
     for prefix in _prefixes(name):
         place = NAMES.get(prefix[len(ROOT) :]) if prefix.startswith(ROOT) else None
         if place is not None:
             shown = f"tf.{place[4:]}" if place.startswith("tf1.") else place
-            return Known(Fate.MOVED, prefix, shown)
+            return NameEntry(Fate.MOVED, prefix, shown)
         advice = advice_on(prefix)
         if advice is not None:
-            return Known(Fate.MISSING, prefix, how=advice)
+            return NameEntry(Fate.MISSING, prefix, how=advice)
     return None
 
 
-def _moved_private(name: str) -> Known | None:
+def _moved_private(name: str) -> NameEntry | None:
     """Looks up a module that has moved, or a name in one."""
     below = name[len(_PYTHON) :] if name.startswith(_PYTHON) else ""
     for old in sorted(MODULES, key=len, reverse=True):
         if f"{below}.".startswith(f"{old}."):
             place = f"{MODULES[old]}{below[len(old) :]}"
             if not place.startswith("tf1."):
-                return Known(Fate.MOVED, name, place)
-            known = look_up(place)
-            if known is not None and known.name == place and known.fate is not Fate.UNKNOWN:
-                fate = Fate.MOVED if known.fate is Fate.SAME else known.fate
-                return Known(fate, name, known.place or f"tf.{place[4:]}", known.how)
+                return NameEntry(Fate.MOVED, name, place)
+            entry = look_up(place)
+            if entry is not None and entry.name == place and entry.fate is not Fate.UNKNOWN:
+                fate = Fate.MOVED if entry.fate is Fate.SAME else entry.fate
+                return NameEntry(fate, name, entry.place or f"tf.{place[4:]}", entry.how)
     return None
 
 

@@ -50,7 +50,7 @@ class NotebookSource(Source):
     magics: tuple[str, ...] = ()
     tensorflow: str = ""
 
-    def encoded(self, text: str) -> bytes:
+    def encode_text(self, text: str) -> bytes:
         """Returns the file with the cells of a new text."""
         parts, end = [], 0
         for cell, source in zip(self.cells, self._split(text)):
@@ -58,9 +58,9 @@ class NotebookSource(Source):
             new = value.text if source == cell.source else value.with_text(source)
             parts += [self.file_text[end : value.start], new]
             end = value.end
-        return super().encoded("".join([*parts, self.file_text[end:]]))
+        return super().encode_text("".join([*parts, self.file_text[end:]]))
 
-    def shown(self, text: str) -> str:
+    def display(self, text: str) -> str:
         """Returns the text for display: with magics, and the cells' numbers as comments."""
         numbered = re.sub(rf"(?m)^{re.escape(self.marker)} cell (\d+)$", r"# cell \1", text)
         return self._unmasked(numbered)
@@ -76,10 +76,10 @@ class NotebookSource(Source):
             line -= length
         return number, line
 
-    def placed(self, found: Finding) -> Finding:
+    def place_in_cell(self, finding: Finding) -> Finding:
         """Converts a finding in the text to one in a cell."""
-        cell, line = self.place(found.line)
-        return replace(found, cell=cell, line=line)
+        cell, line = self.place(finding.line)
+        return replace(finding, cell=cell, line=line)
 
     def _split(self, text: str) -> list[str]:
         """Splits a text into the cells' sources."""
@@ -90,7 +90,7 @@ class NotebookSource(Source):
 
     def _unmasked(self, text: str) -> str:
         pattern = rf"(?:pass  )?{re.escape(self.marker)} magic (\d+)(?=\n|$)"
-        return re.sub(pattern, lambda found: self.magics[int(found[1])], text)
+        return re.sub(pattern, lambda match: self.magics[int(match[1])], text)
 
 
 def read_notebook_source(path: str) -> NotebookSource:
@@ -128,11 +128,11 @@ def _masked(source: str, plain: str, marker: str, magics: list[str]) -> str:
     lines = source.split("\n")
     python = plain.split("\n")
     python += [""] * (len(lines) - len(python))  # a cell may be entirely non-Python
-    for place, (line, kept) in enumerate(zip(lines, python)):
-        if line == kept:
+    for place, (line, code) in enumerate(zip(lines, python)):
+        if line == code:
             continue
         bare = line.lstrip()
-        needs = "pass  " if kept.strip() else ""
+        needs = "pass  " if code.strip() else ""
         lines[place] = f"{line[: len(line) - len(bare)]}{needs}{marker} magic {len(magics)}"
         magics.append(bare)
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from estimator_bridge.legacy.running.dialects import Dialect
-from estimator_bridge.migrate.registry import Rule, selected
+from estimator_bridge.migrate.registry import Rule, select_rules
 
 __all__ = ["ConfigurationError", "Options", "read_configuration"]
 
@@ -43,9 +43,9 @@ class Options:
         Raises:
           ValueError: a code is unknown.
         """
-        return selected(self.select, self.ignore)
+        return select_rules(self.select, self.ignore)
 
-    def given(self, **chosen: Any) -> Options:
+    def override(self, **chosen: Any) -> Options:
         """Returns these options with some replaced; None keeps an option."""
         return replace(self, **{name: v for name, v in chosen.items() if v is not None})
 
@@ -100,20 +100,20 @@ def _toml() -> Any:
 
 
 def _options(path: str, table: Mapping[str, Any]) -> Options:
-    known = {field.name for field in fields(Options)}
-    chosen: dict[str, Any] = {}
+    settings = {field.name for field in fields(Options)}
+    values: dict[str, Any] = {}
     for name, value in table.items():
-        if name not in known:
+        if name not in settings:
             raise ConfigurationError(
                 f"{path}: [tool.{_TABLE}] has no setting {name!r}; it has "
-                f"{', '.join(sorted(known))}"
+                f"{', '.join(sorted(settings))}"
             )
         if name == "dialect":
             if value not in ("tf1", "tf2"):
                 raise ConfigurationError(f"{path}: dialect is 'tf1' or 'tf2', not {value!r}")
-            chosen[name] = Dialect[value.upper()]
+            values[name] = Dialect[value.upper()]
         elif not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise ConfigurationError(f"{path}: {name} is a list of strings, not {value!r}")
         else:
-            chosen[name] = tuple(value)
-    return Options(**chosen)
+            values[name] = tuple(value)
+    return Options(**values)

@@ -61,5 +61,5 @@ def _is_version(module: Module, node: ast.expr) -> bool:
 
 
 def _name(module: Module, node: ast.expr) -> str:
-    found = module.reference(node)
-    return found.target if found is not None else ""
+    reference = module.reference(node)
+    return reference.target if reference is not None else ""

@@ -14,7 +14,7 @@ from typing import Protocol
 from estimator_bridge.migrate.findings import Finding
 from estimator_bridge.migrate.module import Module
 
-__all__ = ["Rule", "all_rules", "rule", "selected"]
+__all__ = ["Rule", "all_rules", "rule", "select_rules"]
 
 _CODE = re.compile(r"EB\d{3}")
 
@@ -69,12 +69,12 @@ def all_rules() -> Mapping[str, Rule]:
     """Returns all rules by code, in order."""
     from estimator_bridge.migrate import rules
 
-    for found in pkgutil.iter_modules(rules.__path__):
-        importlib.import_module(f"{rules.__name__}.{found.name}")
+    for file in pkgutil.iter_modules(rules.__path__):
+        importlib.import_module(f"{rules.__name__}.{file.name}")
     return dict(sorted(_RULES.items()))
 
 
-def selected(select: Iterable[str], ignore: Iterable[str]) -> tuple[Rule, ...]:
+def select_rules(select: Iterable[str], ignore: Iterable[str]) -> tuple[Rule, ...]:
     """Returns the rules that codes or prefixes of codes select.
 
     Args:
@@ -92,7 +92,7 @@ def selected(select: Iterable[str], ignore: Iterable[str]) -> tuple[Rule, ...]:
                 f"`estimator-bridge check --list-rules` shows them"
             )
     return tuple(
-        found
-        for code, found in all_rules().items()
+        candidate
+        for code, candidate in all_rules().items()
         if (not select or code.startswith(select)) and not code.startswith(ignore or ("-",))
     )

@@ -6,15 +6,15 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from estimator_bridge.migrate.check import Examined, examine, examine_all
-from estimator_bridge.migrate.edits import applied, compatible
+from estimator_bridge.migrate.check import FileReport, examine, examine_all
+from estimator_bridge.migrate.edits import apply_edits, select_compatible
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.options import Options
 from estimator_bridge.migrate.registry import Rule
 from estimator_bridge.migrate.source_reading import Source
 
-__all__ = ["RewriteError", "Rewritten", "rewrite", "rewritten_text"]
+__all__ = ["RewriteError", "Rewritten", "rewrite", "rewrite_text"]
 
 # One round's edits may lead to findings in the next; rules that never end are a bug.
 _MOST_ROUNDS = 8
@@ -29,13 +29,13 @@ class Rewritten:
     """A file and its new text.
 
     Attributes:
-      examined: the findings in the original file.
+      report: the findings in the original file.
       source: the original file; None if it was not read.
       text: the new text.
       left: the findings in the new text, left for a person.
     """
 
-    examined: Examined
+    report: FileReport
     source: Source | None = None
     text: str = ""
     left: tuple[Finding, ...] = ()
@@ -43,11 +43,11 @@ class Rewritten:
     @property
     def by_hand(self) -> list[Finding]:
         """The findings left for a person, including those of an unreadable file."""
-        found = self.left if self.source is not None else self.examined.findings
-        return [f for f in found if f.severity in (Severity.BY_HAND, Severity.UNAVAILABLE)]
+        findings = self.left if self.source is not None else self.report.findings
+        return [f for f in findings if f.severity in (Severity.BY_HAND, Severity.UNAVAILABLE)]
 
     @property
-    def changed(self) -> bool:
+    def is_changed(self) -> bool:
         """Whether the file changes."""
         return self.source is not None and self.text != self.source.text
 
@@ -55,12 +55,12 @@ class Rewritten:
         """Returns the change as a unified diff."""
         if self.source is None:
             return ""
-        path = self.examined.path.lstrip("/")
+        path = self.report.path.lstrip("/")
         return "".join(
             line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
             for line in difflib.unified_diff(
-                self.source.shown(self.source.text).splitlines(keepends=True),
-                self.source.shown(self.text).splitlines(keepends=True),
+                self.source.display(self.source.text).splitlines(keepends=True),
+                self.source.display(self.text).splitlines(keepends=True),
                 f"a/{path}",
                 f"b/{path}",
             )
@@ -84,14 +84,14 @@ def rewrite(paths: Iterable[str], options: Options) -> list[Rewritten]:
     """
     rules = options.rules()
     return [
-        Rewritten(examined)
+        Rewritten(report)
         if read is None
-        else Rewritten(examined, read[0], *rewritten_text(read[1], rules, examined.findings))
-        for examined, read in examine_all(paths, options)
+        else Rewritten(report, read[0], *rewrite_text(read[1], rules, report.findings))
+        for report, read in examine_all(paths, options)
     ]
 
 
-def rewritten_text(
+def rewrite_text(
     module: Module, rules: Sequence[Rule], findings: Sequence[Finding]
 ) -> tuple[str, tuple[Finding, ...]]:
     """Rewrites a module's source.
@@ -108,7 +108,7 @@ def rewritten_text(
       RewriteError: the result is not valid Python, or the rules do not end.
     """
     for _ in range(_MOST_ROUNDS):
-        text = applied(module, findings)
+        text = apply_edits(module, findings)
         if text == module.text:
             return text, tuple(findings)
         try:
@@ -116,14 +116,15 @@ def rewritten_text(
             module = Module(module.file, text, module.dialect)
         except SyntaxError as error:
             line = text.split("\n")[(error.lineno or 1) - 1]
-            codes = sorted({found.rule for found in compatible(findings)})
+            codes = sorted({finding.rule for finding in select_compatible(findings)})
             raise RewriteError(
                 f"{module.file}: {', '.join(codes)} would have made line {error.lineno} "
                 f"{line.strip()!r}, which is not Python ({error.msg}). Nothing was written. Leave "
                 "the rule out with --ignore, and report this."
             ) from None
         findings = examine(module, rules).findings
+    codes = sorted({finding.rule for finding in select_compatible(findings)})
     raise RewriteError(
-        f"{module.file}: the rules {sorted({found.rule for found in compatible(findings)})} find "
+        f"{module.file}: the rules {codes} find "
         "something in what they have written. Nothing was written. Leave one out with --ignore."
     )

@@ -98,13 +98,13 @@ class Scopes:
         self.references: list[Reference] = []
         self.bound: set[str] = set()
         self._chains: list[tuple[tuple[ast.expr, ...], _Scope]] = []
-        self._known: dict[tuple[int, str], tuple[str, Import | None]] = {}
+        self._targets: dict[tuple[int, str], tuple[str, Import | None]] = {}
         self._guards = 0
         module = _Scope(None)
         self._module = module
         for statement in tree.body:
             self._visit(statement, module)
-        self._has_star = any(found.bound == "*" for found in self.imports)
+        self._has_star = any(import_.bound == "*" for import_ in self.imports)
         for nodes, scope in self._chains:
             self._resolve(nodes, scope)
 
@@ -166,10 +166,10 @@ class Scopes:
         self, node: ast.Import | ast.ImportFrom, alias: ast.alias, target: str, bound: str,
         scope: _Scope,
     ) -> None:  # fmt: skip
-        found = Import(node, alias, target, bound, self._guards > 0)
-        self.imports.append(found)
+        import_ = Import(node, alias, target, bound, self._guards > 0)
+        self.imports.append(import_)
         if bound != "*":
-            self._bind(bound, Binding(imported=found), scope)
+            self._bind(bound, Binding(imported=import_), scope)
 
     def _guarded(self, node: ast.Try | ast.If, scope: _Scope) -> None:
         self._guards += 1
@@ -185,11 +185,11 @@ class Scopes:
     def _function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: _Scope
     ) -> None:
-        given = node.args
-        arguments = [*getattr(given, "posonlyargs", []), *given.args, *given.kwonlyargs]
-        arguments += [a for a in (given.vararg, given.kwarg) if a is not None]
+        signature = node.args
+        arguments = [*getattr(signature, "posonlyargs", []), *signature.args, *signature.kwonlyargs]
+        arguments += [a for a in (signature.vararg, signature.kwarg) if a is not None]
         inner = _Scope(scope)
-        self._visit_all([*given.defaults, *given.kw_defaults], scope)
+        self._visit_all([*signature.defaults, *signature.kw_defaults], scope)
         self._visit_all([argument.annotation for argument in arguments], scope)
         body: list[ast.AST]
         if isinstance(node, ast.Lambda):
@@ -224,17 +224,17 @@ class Scopes:
 
     def _nonlocal(self, node: ast.Nonlocal, scope: _Scope) -> None:
         for name in node.names:
-            found = _holder(scope.parent, name)
-            if found is not None:
-                scope.elsewhere[name] = found
+            holder = _holder(scope.parent, name)
+            if holder is not None:
+                scope.elsewhere[name] = holder
 
     def _resolve(self, nodes: tuple[ast.expr, ...], scope: _Scope) -> None:
         target, imported = self._target(nodes, scope, ())
         stored = len(nodes) > 1 and not isinstance(nodes[-1].ctx, ast.Load)  # type: ignore[attr-defined]
-        found = Reference(nodes, target, imported, stored)
-        self.references.append(found)
+        reference = Reference(nodes, target, imported, stored)
+        self.references.append(reference)
         if imported is not None:
-            imported.uses.append(found)
+            imported.uses.append(reference)
 
     def _target(
         self, nodes: tuple[ast.expr, ...], scope: _Scope, asked: tuple[Binding, ...]
@@ -252,11 +252,11 @@ class Scopes:
     ) -> tuple[str, Import | None]:
         holder = _holder(scope, name)
         if holder is None:
-            known = name in _BUILTINS and not self._has_star
-            return (f"builtins.{name}" if known else ""), None
+            is_builtin = name in _BUILTINS and not self._has_star
+            return (f"builtins.{name}" if is_builtin else ""), None
         key = id(holder), name
-        if key in self._known and not asked:
-            return self._known[key]
+        if key in self._targets and not asked:
+            return self._targets[key]
         targets: list[tuple[str, Import | None]] = []
         for binding in holder.bindings[name]:
             if binding in asked:
@@ -265,13 +265,13 @@ class Scopes:
                 targets.append((binding.imported.target, binding.imported))
             elif binding.value is not None:
                 value = _chain(binding.value)
-                found, _ = self._target(value, holder, (*asked, binding))
-                targets.append((found, None))
+                target, _ = self._target(value, holder, (*asked, binding))
+                targets.append((target, None))
             else:
                 targets.append(("", None))
         result = _agreed(targets)
         if not asked:
-            self._known[key] = result
+            self._targets[key] = result
         return result
 
 
@@ -289,7 +289,7 @@ def _agreed(targets: list[tuple[str, Import | None]]) -> tuple[str, Import | Non
             return "", None
         names = set(older)
     (name,) = names
-    imported = [found for named, found in targets if named == name and found is not None]
+    imported = [import_ for named, import_ in targets if named == name and import_ is not None]
     return name, imported[0] if len(imported) == 1 == len(targets) else None
 
 

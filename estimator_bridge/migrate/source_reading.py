@@ -38,9 +38,9 @@ class Source:
     @property
     def content(self) -> bytes:
         """The bytes of the text, in its encoding."""
-        return self.encoded(self.text)
+        return self.encode_text(self.text)
 
-    def encoded(self, text: str) -> bytes:
+    def encode_text(self, text: str) -> bytes:
         """Returns a new text as the file's bytes.
 
         Raises:
@@ -48,7 +48,7 @@ class Source:
         """
         return self.mark + text.encode(self.encoding)
 
-    def shown(self, text: str) -> str:
+    def display(self, text: str) -> str:
         """Returns a text of this source for display."""
         return text
 
@@ -60,17 +60,17 @@ def read_source(path: str) -> Source:
       UnreadableError: it is not a regular file, too large, or not text in its encoding.
       OSError: it cannot be opened.
     """
-    found = os.stat(path)
-    if not stat.S_ISREG(found.st_mode):  # opening a pipe would wait for its writer
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for its writer
         raise UnreadableError("is a pipe or a device, not a file")
-    if found.st_size > MOST_BYTES:
-        raise UnreadableError(f"has {found.st_size:,} bytes; the limit is {MOST_BYTES:,}")
+    if status.st_size > MOST_BYTES:
+        raise UnreadableError(f"has {status.st_size:,} bytes; the limit is {MOST_BYTES:,}")
     with open(path, "rb") as file:
         content = file.read()
-    return Source(path, *decoded(content))
+    return Source(path, *decode_source(content))
 
 
-def decoded(content: bytes) -> tuple[str, str, bytes]:
+def decode_source(content: bytes) -> tuple[str, str, bytes]:
     """Returns the text of a file's bytes, its encoding, and its byte order mark.
 
     Raises:

@@ -53,21 +53,21 @@ class TpuFunctions:
         module's own functions that these use, except those for the host: of `host_call`,
         `eval_metrics` and `scaffold_fn`.
         """
-        found: list[Function] = []
+        functions: list[Function] = []
         waiting = [f for node in self._specs if (f := self._around(node)) is not None]
         if self.is_used:
-            for given in self._module.nodes(ast.keyword):
-                if given.arg == "model_fn" and isinstance(given.value, ast.Name):
-                    waiting += self._by_name.get(given.value.id, [])
+            for argument in self._module.nodes(ast.keyword):
+                if argument.arg == "model_fn" and isinstance(argument.value, ast.Name):
+                    waiting += self._by_name.get(argument.value.id, [])
         while waiting:
             function = waiting.pop()
-            if function in found:
+            if function in functions:
                 continue
-            found.append(function)
+            functions.append(function)
             for node in without_nested(function):
                 if isinstance(node, ast.Name) and not self.is_for_host(node):
                     waiting += self._by_name.get(node.id, [])
-        return sorted(found, key=lambda function: function.lineno)
+        return sorted(functions, key=lambda function: function.lineno)
 
     def calls_on_cores(self) -> Iterator[tuple[ast.Call, str]]:
         """Yields calls in such functions and the called names, without those for host or CPU."""
@@ -106,12 +106,12 @@ class TpuFunctions:
 
     def enclosing(self, function: Function) -> list[Function]:
         """Returns a function and the functions around it, innermost first."""
-        found: list[Function] = []
+        functions: list[Function] = []
         around: Function | None = function
         while around is not None:
-            found.append(around)
+            functions.append(around)
             around = self._around(around)
-        return found
+        return functions
 
     def is_for_host(self, node: ast.AST) -> bool:
         """Returns whether an expression is part of a host call, metrics or a scaffold."""
@@ -141,14 +141,14 @@ def _is_batch_size(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value == "batch_size"
 
 
-_MADE: WeakKeyDictionary[Module, TpuFunctions] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Module, TpuFunctions] = WeakKeyDictionary()
 
 
 def tpu_functions(module: Module) -> TpuFunctions:
     """Returns the TPU functions of a module, from a cache."""
-    if module not in _MADE:
-        _MADE[module] = TpuFunctions(module)
-    return _MADE[module]
+    if module not in _CACHE:
+        _CACHE[module] = TpuFunctions(module)
+    return _CACHE[module]
 
 
 def functions_of(module: Module) -> list[Function]:

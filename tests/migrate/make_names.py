@@ -26,7 +26,7 @@ _API = ("tensorflow._api.", "tensorflow.compat.", "tf_keras.api.")
 _NO_API = ("typing", "collections", "enum", "functools", "dataclasses", "__future__")
 
 
-def made() -> dict[str, Any]:
+def content() -> dict[str, Any]:
     """The content of the file."""
     import estimator_bridge  # noqa: F401 - before TensorFlow, for Keras 2
 
@@ -51,11 +51,11 @@ def made() -> dict[str, Any]:
 
 def text() -> str:
     """The file."""
-    return json.dumps(made(), indent=1, sort_keys=True) + "\n"
+    return json.dumps(content(), indent=1, sort_keys=True) + "\n"
 
 
-def _names_of(found: dict[str, ModuleType]) -> dict[str, str]:
-    return {path: _joined(_api_names(module)) for path, module in found.items()}
+def _names_of(modules: dict[str, ModuleType]) -> dict[str, str]:
+    return {path: _joined(_api_names(module)) for path, module in modules.items()}
 
 
 def _api_names(module: ModuleType) -> list[str]:
@@ -66,19 +66,19 @@ def _joined(names: Any) -> str:
     return " ".join(sorted(set(names)))
 
 
-def _namespaces(module: ModuleType, path: str, found: dict[str, ModuleType]) -> None:
-    found[path] = module
+def _namespaces(module: ModuleType, path: str, modules: dict[str, ModuleType]) -> None:
+    modules[path] = module
     for name in _api_names(module):
         below = f"{path}.{name}".lstrip(".")
         value = getattr(module, name)
         is_api = isinstance(value, ModuleType) and name not in _WHOLE | {"estimator"}
         if is_api and value.__name__.startswith(_API):
-            _namespaces(value, below, found)
+            _namespaces(value, below, modules)
 
 
 def _private_modules(tf: Any) -> dict[str, str]:
     """The modules of tensorflow.python and tensorflow.core, by package, and a package's names."""
-    found: dict[str, set[str]] = {}
+    packages: dict[str, set[str]] = {}
     root = Path(tf.__file__).parent
     for part in ("python", "core"):
         files = (root / part).rglob("*")
@@ -87,9 +87,9 @@ def _private_modules(tf: Any) -> dict[str, str]:
             if parts[-1] == "__init__":
                 parts.pop()
                 if len(parts) > 2:
-                    found.setdefault(".".join(parts), set()).update(_bound_in(file))
-            found.setdefault(".".join(parts[:-1]), set()).add(parts[-1])
-    return {package: _joined(names) for package, names in found.items()}
+                    packages.setdefault(".".join(parts), set()).update(_bound_in(file))
+            packages.setdefault(".".join(parts[:-1]), set()).add(parts[-1])
+    return {package: _joined(names) for package, names in packages.items()}
 
 
 def _bound_in(file: Path) -> set[str]:
@@ -108,14 +108,14 @@ def _contrib() -> dict[str, ModuleType]:
     from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES
 
     files = {path.rpartition(".")[2] for path in DEEP_MODULES}
-    found = {}
+    modules = {}
     for name, namespace in sorted(NAMESPACES.items()):
-        found[name] = module = namespace.load()
+        modules[name] = module = namespace.load()
         for file in pkgutil.iter_modules(getattr(module, "__path__", [])):
             path = f"{name}.{file.name}"
             if file.name in files or file.name in module.__all__:
-                found[path] = importlib.import_module(f"{module.__name__}.{file.name}")
-    return found
+                modules[path] = importlib.import_module(f"{module.__name__}.{file.name}")
+    return modules
 
 
 def _public(module: ModuleType) -> list[str]:
@@ -137,14 +137,14 @@ def _public(module: ModuleType) -> list[str]:
 
 def _differing(contrib: dict[str, ModuleType]) -> dict[str, str]:
     """By file: its names that mean another object in its namespace."""
-    found = {}
+    differences = {}
     for path, module in contrib.items():
         namespace = contrib.get(path.rpartition(".")[0])
         both = set(getattr(module, "__all__", [])) & set(getattr(namespace, "__all__", []))
         names = [name for name in both if getattr(module, name) is not getattr(namespace, name)]
         if names:
-            found[path] = _joined(names)
-    return found
+            differences[path] = _joined(names)
+    return differences
 
 
 def _homes(tf1: dict[str, ModuleType], contrib: dict[str, ModuleType]) -> dict[str, str]:
@@ -182,30 +182,32 @@ def _estimator_homes(path: str, value: Any, places: dict[int, list[str]]) -> dic
         assert place is not None and place.startswith("eb."), path
         return {path: place}
     below = path.partition(".")[2]
-    found = {path: f"eb.{below}"}
+    homes = {path: f"eb.{below}"}
     for name in getattr(value, "__all__", []):
-        found[f"{path}.{name}"] = f"eb.{below}.{name}"
-    return found
+        homes[f"{path}.{name}"] = f"eb.{below}.{name}"
+    return homes
 
 
 def _places(tf1: dict[str, ModuleType]) -> dict[int, list[str]]:
     """By object: where it can be had publicly."""
     import estimator_bridge
 
-    found: dict[int, list[str]] = {}
+    places_of: dict[int, list[str]] = {}
     for path in _OURS:
         module = importlib.import_module(".".join(filter(None, (estimator_bridge.__name__, path))))
         for name in module.__all__:
             if not name.startswith("_"):
                 place = ".".join(filter(None, ("eb", path, name)))
-                found.setdefault(id(getattr(module, name)), []).append(place)
+                places_of.setdefault(id(getattr(module, name)), []).append(place)
     for path, module in tf1.items():
         if path.split(".")[0] not in ("estimator", "contrib"):
             for name in _api_names(module):
                 value = getattr(module, name)
                 if callable(value):  # numbers and strings are the same objects by chance
-                    found.setdefault(id(value), []).append(f"tf.{path}.{name}".replace("..", "."))
-    return found
+                    places_of.setdefault(id(value), []).append(
+                        f"tf.{path}.{name}".replace("..", ".")
+                    )
+    return places_of
 
 
 def _best(places: dict[int, list[str]], value: Any, name: str) -> str | None:
@@ -224,11 +226,11 @@ def _missing() -> dict[str, str]:
     from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
     from estimator_bridge.legacy.tf1.changes import MISSING
 
-    found = {name.partition(".")[2]: advice for name, advice in MISSING.items()}
+    advice_on = {name.partition(".")[2]: advice for name, advice in MISSING.items()}
     for namespace in NAMESPACES.values():
         for name, advice in namespace.unsupported.items():
-            found[f"contrib.{namespace.name}.{name}"] = advice
-    return found
+            advice_on[f"contrib.{namespace.name}.{name}"] = advice
+    return advice_on
 
 
 if __name__ == "__main__":

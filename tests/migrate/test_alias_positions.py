@@ -26,18 +26,18 @@ def positions(tree):
 def test_an_alias_gets_its_place():
     tree = ast.parse(SOURCE)
     place_aliases(tree, SOURCE)
-    found = {name: place for name, *place in positions(tree)}
-    assert found["a"] == [1, 7, 1, 8]
-    assert found["a.b"] == [2, 7, 2, 15]
-    assert found["g"] == [4, 4, 4, 10]
-    assert found["*"] == [7, 14, 7, 15]
+    places = {name: place for name, *place in positions(tree)}
+    assert places["a"] == [1, 7, 1, 8]
+    assert places["a.b"] == [2, 7, 2, 15]
+    assert places["g"] == [4, 4, 4, 10]
+    assert places["*"] == [7, 14, 7, 15]
 
 
 @pytest.mark.skipif(sys.version_info < (3, 10), reason="an alias has no position there")
 def test_the_places_are_those_of_the_parser():
-    given, placed = ast.parse(SOURCE), ast.parse(SOURCE)
+    parsed, placed = ast.parse(SOURCE), ast.parse(SOURCE)
     for node in ast.walk(placed):
         if isinstance(node, ast.alias):
             node.lineno = node.col_offset = node.end_lineno = node.end_col_offset = 0
     place_aliases(placed, SOURCE)
-    assert positions(placed) == positions(given)
+    assert positions(placed) == positions(parsed)

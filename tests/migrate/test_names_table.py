@@ -52,8 +52,8 @@ def test_the_table_is_current():
     ],
 )
 def test_what_is_known_of_a_name(name, fate, place):
-    known = look_up(name)
-    assert known and (known.fate, known.place) == (fate, place)
+    entry = look_up(name)
+    assert entry and (entry.fate, entry.place) == (fate, place)
 
 
 def test_other_packages_are_not_known():

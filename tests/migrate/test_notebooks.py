@@ -18,14 +18,14 @@ CELLS = [
 
 
 def notebook(cells, **more):
-    made = []
+    all_cells = []
     for number, source in enumerate(cells):
         kind = "markdown" if source.startswith("# ") else "code"
         cell = {"cell_type": kind, "metadata": {"z": 1, "a": 2.50}}
         if kind == "code":
             cell |= {"execution_count": number, "outputs": [{"text": ["tf.contrib.layers\n"]}]}
-        made.append({**cell, "source": source.splitlines(keepends=True)})
-    return {"nbformat_minor": 0, "nbformat": 4, "metadata": {}, "cells": made, **more}
+        all_cells.append({**cell, "source": source.splitlines(keepends=True)})
+    return {"nbformat_minor": 0, "nbformat": 4, "metadata": {}, "cells": all_cells, **more}
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def folder(tmp_path, monkeypatch):
 def test_findings_name_cell_and_line(folder, capsys):
     (folder / "a.ipynb").write_text(json.dumps(notebook(CELLS)))
     assert main(["check", "a.ipynb"]) == 1
-    said = capsys.readouterr().out.splitlines()
-    assert [line.split("]")[0] for line in said[:3]] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("]")[0] for line in lines[:3]] == [
         "a.ipynb cell 1:3:8: EB010 [rewritten automatically",
         "a.ipynb cell 2:3:14: EB012 [rewritten automatically",
         "a.ipynb cell 4:2:5: EB014 [unavailable",
@@ -92,7 +92,7 @@ def test_sources_that_are_one_text_and_old_formats(folder):
 
 
 @pytest.mark.parametrize(
-    ("content", "code", "place", "said"),
+    ("content", "code", "place", "words"),
     [
         ("{", "EB003", "a.ipynb:1:1", "its JSON is broken"),
         ("[]", "EB003", "a.ipynb:1:1", "wanted a JSON object"),
@@ -105,12 +105,12 @@ def test_sources_that_are_one_text_and_old_formats(folder):
          "is not Python 3"),
     ],
 )  # fmt: skip
-def test_a_broken_notebook_is_named_and_left(folder, capsys, content, code, place, said):
+def test_a_broken_notebook_is_named_and_left(folder, capsys, content, code, place, words):
     (folder / "a.ipynb").write_text(content)
     assert main(["check", "a.ipynb"]) == 1
     line = capsys.readouterr().out.splitlines()[0]
     assert line.startswith(f"{place}: {code} [by hand] a.ipynb ")
-    assert said in line
+    assert words in line
     assert main(["rewrite", "--write", "a.ipynb"]) == 1
     assert (folder / "a.ipynb").read_text() == content
 
@@ -121,4 +121,4 @@ def test_the_version_that_a_notebook_asks_for_counts(folder, capsys, version, ru
     (folder / "a.ipynb").write_text(json.dumps(notebook([cell])))
     main(["check", "a.ipynb", "--format", "json"])
     (file,) = json.loads(capsys.readouterr().out)["files"]
-    assert {found["rule"] for found in file["findings"]} == rules
+    assert {finding["rule"] for finding in file["findings"]} == rules

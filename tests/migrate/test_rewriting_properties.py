@@ -9,14 +9,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from estimator_bridge.migrate.check import examine
-from estimator_bridge.migrate.edits import applied, compatible, with_edits
+from estimator_bridge.migrate.edits import apply_edits, replace_spans, select_compatible
 from estimator_bridge.migrate.findings import Edit
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.notebooks import read_notebook_source
-from estimator_bridge.migrate.registry import selected
-from estimator_bridge.migrate.rewriting import rewritten_text
+from estimator_bridge.migrate.registry import select_rules
+from estimator_bridge.migrate.rewriting import rewrite_text
 
-RULES = selected((), ())
+RULES = select_rules((), ())
 
 IMPORTS = st.sampled_from(
     [
@@ -93,11 +93,11 @@ SOURCES = (
 @given(SOURCES)
 def test_a_second_rewrite_does_nothing_and_the_result_is_python(source):
     module = Module("program.py", source)
-    text, left = rewritten_text(module, RULES, examine(module, RULES).findings)
+    text, left = rewrite_text(module, RULES, examine(module, RULES).findings)
     ast.parse(text)
     again = Module("program.py", text, module.dialect)
-    assert rewritten_text(again, RULES, examine(again, RULES).findings)[0] == text
-    assert not compatible(left)
+    assert rewrite_text(again, RULES, examine(again, RULES).findings)[0] == text
+    assert not select_compatible(left)
 
 
 @settings(max_examples=60, deadline=None)
@@ -105,17 +105,19 @@ def test_a_second_rewrite_does_nothing_and_the_result_is_python(source):
 def test_text_outside_of_edits_keeps_its_bytes(source):
     module = Module("program.py", source)
     findings = examine(module, RULES).findings
-    edits = sorted({e: None for f in compatible(findings) for e in f.edits}, key=lambda e: e.span)
-    text = with_edits(source, edits)
+    edits = sorted(
+        {e: None for f in select_compatible(findings) for e in f.edits}, key=lambda e: e.span
+    )
+    text = replace_spans(source, edits)
     place = end = 0
     for edit in edits:
-        kept = source[end : edit.span.start]
-        assert text[place : place + len(kept)] == kept
-        place += len(kept) + len(edit.text)
+        unchanged = source[end : edit.span.start]
+        assert text[place : place + len(unchanged)] == unchanged
+        place += len(unchanged) + len(edit.text)
         end = edit.span.end
     assert text[place:] == source[end:]
     # What `rewrite` adds to that are whole lines: imports and comments.
-    lines = applied(module, findings).splitlines()
+    lines = apply_edits(module, findings).splitlines()
     rest = iter(lines)
     assert all(line in rest for line in text.splitlines())
 
@@ -126,27 +128,27 @@ def test_text_outside_of_edits_keeps_its_bytes(source):
 @given(st.lists(st.one_of(SOURCES, st.sampled_from(["%magic a\n", "!ls", "x = !ls"])), max_size=4))
 def test_a_notebook_that_is_not_changed_keeps_its_bytes(tmp_path_factory, cells):
     cells = ["import tensorflow as tf\n", *cells]
-    made = [{"source": c.splitlines(True), "cell_type": "code", "outputs": []} for c in cells]
+    code_cells = [{"source": c.splitlines(True), "cell_type": "code", "outputs": []} for c in cells]
     path = tmp_path_factory.mktemp("notebook") / "a.ipynb"
-    content = json.dumps({"cells": made, "nbformat": 4}, indent=1).encode()
+    content = json.dumps({"cells": code_cells, "nbformat": 4}, indent=1).encode()
     path.write_bytes(content)
     source = read_notebook_source(str(path))
-    assert source.encoded(source.text) == content
+    assert source.encode_text(source.text) == content
     module = Module("a.ipynb", source.text)
-    text, _ = rewritten_text(module, RULES, examine(module, RULES).findings)
-    after = json.loads(source.encoded(text))
-    assert [key for cell in after["cells"] for key in cell] == list(made[0]) * len(cells)
+    text, _ = rewrite_text(module, RULES, examine(module, RULES).findings)
+    after = json.loads(source.encode_text(text))
+    assert [key for cell in after["cells"] for key in cell] == list(code_cells[0]) * len(cells)
     again = path.with_name("b.ipynb")
-    again.write_bytes(source.encoded(text))
+    again.write_bytes(source.encode_text(text))
     reread = read_notebook_source(str(again))
     sources = ["".join(cell["source"]) for cell in after["cells"]]
     assert [cell.source for cell in reread.cells] == [code for code in sources if code.strip()]
     if all(code.strip() for code in sources):  # an import that went may leave a cell empty
-        assert reread.shown(reread.text) == source.shown(text)
+        assert reread.display(reread.text) == source.display(text)
 
 
 def test_an_insertion_stands_before_what_is_replaced_there():
     from estimator_bridge.migrate.findings import Span
 
     edits = [Edit(Span(2, 4), "X"), Edit(Span(2, 2), "a"), Edit(Span(4, 4), "b")]
-    assert with_edits("012345", edits) == "01aXb45"
+    assert replace_spans("012345", edits) == "01aXb45"

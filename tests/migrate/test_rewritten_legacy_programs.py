@@ -125,12 +125,12 @@ def process():
 
 def printed(process, out, **job):
     """What a program says, without its folder and the time that an export is named by."""
-    log = out.with_name(f"{out.name}-said")
+    log = out.with_name(f"{out.name}-log")
     process.stdin.write(json.dumps({**job, "log": str(log), "patience": PATIENCE}) + "\n")
     process.stdin.flush()
     status = process.stdout.readline()
-    said = log.with_suffix(".err").read_text(errors="replace")
-    assert status == "0\n", f"{status} from {job}\n{said[-6000:]}"
+    errors = log.with_suffix(".err").read_text(errors="replace")
+    assert status == "0\n", f"{status} from {job}\n{errors[-6000:]}"
     output = log.with_suffix(".out").read_text()
     return re.sub(r"/\d{10}\b", "/TIME", output.replace(str(out), "OUT"))
 
@@ -149,14 +149,14 @@ def test_rewritten_gives_the_numbers_of_run(program, rewritten, data, tmp_path, 
     on_cores, arguments = PROGRAMS[program]
     script = program.partition(",")[0]
     words = [script] if "/" not in script else ["-m", script[:-3].replace("/", ".")]
-    said = []
+    outputs = []
     for folder in (SCRIPTS, rewritten):
         runs = folder == SCRIPTS
         out = tmp_path / ("was" if runs else "now")
         out.mkdir()
         places = {"data": data, "out": out, "empty": ""}
         own = [word.format(**places) for word in arguments.split()]
-        said.append(
+        outputs.append(
             printed(
                 process,
                 out,
@@ -166,7 +166,7 @@ def test_rewritten_gives_the_numbers_of_run(program, rewritten, data, tmp_path, 
                 environment={"ESTIMATOR_BRIDGE_CORES": "2"} if on_cores and not runs else {},
             )
         )
-    was, now = said
+    was, now = outputs
     assert now == was
     ours, theirs = variables(tmp_path / "was"), variables(tmp_path / "now")
     assert ours.keys() == theirs.keys()

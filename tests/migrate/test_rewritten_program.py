@@ -89,7 +89,7 @@ def programs(tmp_path_factory):
     return folder
 
 
-def said(*command, folder, cores=None):
+def run_program(*command, folder, cores=None):
     """Returns the results that a process prints."""
     done = subprocess.run(
         [sys.executable, *command],
@@ -128,8 +128,8 @@ def test_nothing_of_the_old_names_is_left(programs):
 def test_the_numbers_are_those_of_run(programs, tpu):
     run = ("-m", "estimator_bridge.cli", "run", "old.py")
     place = f"--model_dir={programs}/{tpu[:1] or 'c'}"
-    was = said(*run, f"{place}-was", f"--tpu={tpu}", folder=programs)
-    now = said("new.py", f"{place}-now", f"--tpu={tpu}", folder=programs)
+    was = run_program(*run, f"{place}-was", f"--tpu={tpu}", folder=programs)
+    now = run_program("new.py", f"{place}-now", f"--tpu={tpu}", folder=programs)
     assert was.startswith("result [('auc', ")
     assert now == was
 
@@ -142,7 +142,9 @@ def test_a_session_on_emulated_cores_is_that_of_run(tmp_path):
     assert main(["rewrite", "--write", str(tmp_path / "new.py")]) == 0
     assert "eb.bridge_v1_behavior()" in (tmp_path / "new.py").read_text()
     run = ("-m", "estimator_bridge.cli", "run", "--cores", "2", "old.py")
-    was = said(*run, str(tmp_path / "was"), "grpc://10.0.0.9:8470", folder=tmp_path)
-    now = said("new.py", str(tmp_path / "now"), "grpc://10.0.0.9:8470", folder=tmp_path, cores="2")
+    was = run_program(*run, str(tmp_path / "was"), "grpc://10.0.0.9:8470", folder=tmp_path)
+    now = run_program(
+        "new.py", str(tmp_path / "now"), "grpc://10.0.0.9:8470", folder=tmp_path, cores="2"
+    )
     assert "tripled 6.0" in was
     assert now == was

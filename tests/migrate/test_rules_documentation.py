@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from rewritten import rewritten
+from migrate.rewritten import rewritten
 
 from estimator_bridge.migrate.documentation import page
 from estimator_bridge.migrate.registry import all_rules, rule

@@ -19,12 +19,12 @@ from estimator_bridge.migrate.eb_model.test_source import defines_flags, find_in
 from estimator_bridge.migrate.main_modules import is_main
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.options import Options
-from estimator_bridge.migrate.rewriting import rewritten_text
+from estimator_bridge.migrate.rewriting import rewrite_text
 from estimator_bridge.terminal_text import printable
 
 __all__ = ["eb_model_files", "write_eb_model"]
 
-_WANTED = {"features", "labels", "mode"}
+_PARAMETERS = {"features", "labels", "mode"}
 
 
 def write_eb_model(path: str, options: Options, inputs: dict[str, str], params: str) -> int:
@@ -75,11 +75,11 @@ def eb_model_files(
       CannotTakeApartError: the program cannot be taken apart.
       ValueError: it cannot be read.
     """
-    ((examined, read),) = examine_all([path], options)
+    ((report, read),) = examine_all([path], options)
     if read is None:
-        raise ValueError(f"{path}: {examined.passed_over}")
+        raise ValueError(f"{path}: {report.passed_over}")
     source, module = read
-    if rewritten_text(module, options.rules(), examined.findings)[0] != source.text:
+    if rewrite_text(module, options.rules(), report.findings)[0] != source.text:
         raise CannotTakeApartError(
             None, f"rewrite it first, and read the messages: estimator-bridge rewrite --write "
             f"{path}",
@@ -88,7 +88,7 @@ def eb_model_files(
     program = _import_name(Path(path))
     function = _model_fn(module)
     parts = take_apart(function, _helpers(module, function))
-    found = find_inputs(module, inputs)
+    input_functions = find_inputs(module, inputs)
     stem = Path(path).stem
     folder = Path(path).parent
     package = program.rpartition(".")[0]
@@ -96,7 +96,7 @@ def eb_model_files(
     return {
         str(folder / f"{stem}_eb_model.py"): model_source(module, function, parts, program),
         str(folder / f"test_{stem}_eb_model.py"): test_source(
-            program, model, function.name, found, params, parts, defines_flags(module)
+            program, model, function.name, input_functions, params, parts, defines_flags(module)
         ),
     }
 
@@ -104,14 +104,14 @@ def eb_model_files(
 def _helpers(module: Module, function: ast.FunctionDef) -> list[ast.FunctionDef]:
     """Returns the functions of a module that a model_fn uses, and those that they use."""
     tops = {node.name: node for node in module.tree.body if isinstance(node, ast.FunctionDef)}
-    found: dict[str, ast.FunctionDef] = {}
+    helpers: dict[str, ast.FunctionDef] = {}
     todo: list[ast.FunctionDef] = [function]
     while todo:
         for name in reads(todo.pop()):
-            if name in tops and name not in found and tops[name] is not function:
-                found[name] = tops[name]
+            if name in tops and name not in helpers and tops[name] is not function:
+                helpers[name] = tops[name]
                 todo.append(tops[name])
-    return list(found.values())
+    return list(helpers.values())
 
 
 def _check_importable(module: Module) -> None:
@@ -139,19 +139,19 @@ def _import_name(path: Path) -> str:
 
 
 def _model_fn(module: Module) -> ast.FunctionDef:
-    found = [
+    candidates = [
         node
         for node in module.nodes(ast.FunctionDef)
-        if {a.arg for a in (*node.args.args, *node.args.kwonlyargs)} >= _WANTED
+        if {a.arg for a in (*node.args.args, *node.args.kwonlyargs)} >= _PARAMETERS
     ]
-    top = [node for node in found if node in module.tree.body]
+    top = [node for node in candidates if node in module.tree.body]
     if len(top) == 1:
         return top[0]
-    if not found:
+    if not candidates:
         raise CannotTakeApartError(None, "no function takes features, labels and mode")
     if not top:
         raise CannotTakeApartError(
-            found[0], f"{found[0].name} is inside a function or class, and may read its "
+            candidates[0], f"{candidates[0].name} is inside a function or class, and may read its "
             "variables: move it to the top of the module",
         )  # fmt: skip
     names = ", ".join(f"{node.name} (line {node.lineno})" for node in top)

@@ -34,21 +34,21 @@ def sets(statement: ast.stmt) -> set[str]:
     """Returns the variables of its scope that a statement sets or changes."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return {statement.name}
-    found: set[str] = set()
+    variables: set[str] = set()
     for node in _of_scope(statement):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
+            variables.add(node.id)
         elif isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(
             node.ctx, ast.Load
         ):
-            found |= _root(node.value)
+            variables |= _root(node.value)
         elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name.partition(".")[0])
+            variables.add(node.asname or node.name.partition(".")[0])
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            found.add(node.name)
+            variables.add(node.name)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            found |= _root(node.func.value) if node.func.attr in _MUTATING else set()
-    return found
+            variables |= _root(node.func.value) if node.func.attr in _MUTATING else set()
+    return variables
 
 
 def _of_scope(statement: ast.stmt) -> Iterable[ast.AST]:
@@ -68,18 +68,18 @@ def _root(node: ast.AST) -> set[str]:
 
 
 def slice_for(
-    statements: Sequence[ast.stmt], wanted: Collection[str]
+    statements: Sequence[ast.stmt], variables: Collection[str]
 ) -> tuple[list[ast.stmt], set[str]]:
     """Returns the statements that the final values of variables depend on.
 
     Args:
       statements: the statements in order.
-      wanted: the variables.
+      variables: the variables.
 
     Returns:
       The statements in order, and the variables that they read before they set them.
     """
-    needed = set(wanted)
+    needed = set(variables)
     chosen: list[ast.stmt] = []
     for statement in reversed(statements):
         changed = sets(statement) & needed

@@ -40,7 +40,7 @@ def path_of(function: ast.FunctionDef, mode: str) -> Path:
       CannotTakeApartError: a return depends on more than the mode, or does not return a spec.
     """
     walk = _Walk(mode)
-    returned = walk.through(function.body)
+    returned = walk.follow(function.body)
     if returned is None:
         raise CannotTakeApartError(function, f"returns no EstimatorSpec in mode {mode}")
     spec = returned.value
@@ -71,20 +71,22 @@ class _Walk:
         self.statements: list[ast.stmt] = []
         self.of_labels = {"labels"}
 
-    def through(self, body: Sequence[ast.stmt]) -> ast.Return | None:
+    def follow(self, body: Sequence[ast.stmt]) -> ast.Return | None:
         """Follows statements; returns the return that ends the path, if any."""
         for statement in body:
             if isinstance(statement, ast.Return):
                 return statement
-            if _only_forgets(statement):
+            if _is_only_del(statement):
                 continue
-            returns = any(isinstance(n, ast.Return) for n in _own(statement))
-            decided = _decided(statement.test, self.mode) if isinstance(statement, ast.If) else None
+            returns = any(isinstance(n, ast.Return) for n in _own_nodes(statement))
+            decided = (
+                _value_in_mode(statement.test, self.mode) if isinstance(statement, ast.If) else None
+            )
             if decided is not None and (returns or reads(statement) & self.of_labels):
                 assert isinstance(statement, ast.If)
-                found = self.through(statement.body if decided else statement.orelse)
-                if found is not None:
-                    return found
+                ending = self.follow(statement.body if decided else statement.orelse)
+                if ending is not None:
+                    return ending
                 continue
             if returns:
                 raise CannotTakeApartError(
@@ -96,33 +98,33 @@ class _Walk:
         return None
 
 
-def _only_forgets(statement: ast.stmt) -> bool:
+def _is_only_del(statement: ast.stmt) -> bool:
     """Returns whether a statement is `del` of variables, such as unused arguments."""
     return isinstance(statement, ast.Delete) and all(
         isinstance(target, ast.Name) for target in statement.targets
     )
 
 
-def _own(statement: ast.stmt) -> list[ast.AST]:
+def _own_nodes(statement: ast.stmt) -> list[ast.AST]:
     """Returns the nodes of a statement without those of inner functions."""
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop()
         if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
             continue
-        found.append(node)
+        nodes.append(node)
         todo.extend(ast.iter_child_nodes(node))
-    return found
+    return nodes
 
 
-def _decided(test: ast.expr, mode: str) -> bool | None:
+def _value_in_mode(test: ast.expr, mode: str) -> bool | None:
     """Returns the value of a condition in a mode; None if it depends on more."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _decided(test.operand, mode)
+        inner = _value_in_mode(test.operand, mode)
         return None if inner is None else not inner
     if isinstance(test, ast.BoolOp):
-        parts = [_decided(value, mode) for value in test.values]
+        parts = [_value_in_mode(value, mode) for value in test.values]
         if isinstance(test.op, ast.Or):
             return True if True in parts else None if None in parts else False
         return False if False in parts else None if None in parts else True

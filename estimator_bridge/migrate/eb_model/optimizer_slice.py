@@ -25,20 +25,20 @@ def only_for_optimizer(
       train: the statements of training before the optimizer's `minimize`.
       optimizer: the optimizer's expression.
     """
-    wanted = {id(s) for s in slice_for(train, reads(optimizer))[0]}
+    slice_ids = {id(s) for s in slice_for(train, reads(optimizer))[0]}
     of_features = {"features"}
     of_optimizer: set[str] = set()
-    found: list[ast.stmt] = []
+    candidates: list[ast.stmt] = []
     for statement in without_labels:
         if reads(statement) & of_features:
             of_features |= sets(statement)
-        elif id(statement) in wanted or reads(statement) & of_optimizer:
+        elif id(statement) in slice_ids or reads(statement) & of_optimizer:
             of_optimizer |= sets(statement)
-            found.append(statement)
+            candidates.append(statement)
     while True:
-        kept = [s for s in without_labels if s not in found]
-        needed = set().union(*map(reads, kept), set())
-        still = [s for s in found if not sets(s) & needed]
-        if len(still) == len(found):
-            return {id(s) for s in found}
-        found = still
+        others = [s for s in without_labels if s not in candidates]
+        needed = set().union(*map(reads, others), set())
+        remaining = [s for s in candidates if not sets(s) & needed]
+        if len(remaining) == len(candidates):
+            return {id(s) for s in candidates}
+        candidates = remaining

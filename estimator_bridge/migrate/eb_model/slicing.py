@@ -68,13 +68,13 @@ class Parts:
 
     def reads(self) -> set[str]:
         """Returns all names that the parts read."""
-        found: set[str] = set()
+        variables: set[str] = set()
         for part in self.parts:
             nodes: list[ast.AST] = [*part.statements, *([part.result] if part.result else [])]
             for statements in part.effects.values():
                 nodes += statements
-            found = found.union(*map(reads, nodes))
-        return found
+            variables = variables.union(*map(reads, nodes))
+        return variables
 
 
 def take_apart(function: ast.FunctionDef, called: Sequence[ast.FunctionDef] = ()) -> Parts:
@@ -93,10 +93,10 @@ def take_apart(function: ast.FunctionDef, called: Sequence[ast.FunctionDef] = ()
     _check_layers([function, *called])
     paths = {mode: path_of(function, mode) for mode in MODES}
     specs = {mode: parts_of(path.spec) for mode, path in paths.items()}
-    for mode, wanted in (("TRAIN", "loss"), ("TRAIN", "train_op"), ("EVAL", "loss"),
-                         ("PREDICT", "predictions")):  # fmt: skip
-        if wanted not in specs[mode]:
-            raise CannotTakeApartError(paths[mode].spec, f"no {wanted} in mode {mode}")
+    for mode, name in (("TRAIN", "loss"), ("TRAIN", "train_op"), ("EVAL", "loss"),
+                       ("PREDICT", "predictions")):  # fmt: skip
+        if name not in specs[mode]:
+            raise CannotTakeApartError(paths[mode].spec, f"no {name} in mode {mode}")
     return _Slicer(function, paths, specs).parts()
 
 
@@ -170,26 +170,26 @@ class _Slicer:
                 self.paths["PREDICT"].spec, "nothing computed only from features is used"
             )
         inference = Part("inference", self._needed_inference(), None)
-        found = set().union(*map(reads, inference.statements))
-        inference.arguments = [name for name in self.arguments if name in found]
-        made = [inference, loss, *([metrics] if metrics else []), predictions, best]
+        variables = set().union(*map(reads, inference.statements))
+        inference.arguments = [name for name in self.arguments if name in variables]
+        parts = [inference, loss, *([metrics] if metrics else []), predictions, best]
         spec = self.paths["TRAIN"].spec.func
         name = getattr(spec, "attr", getattr(spec, "id", ""))
         of_labels = self.paths["PREDICT"].of_labels
         predicts = not any(
             reads(s) & of_labels and not _asks_for_none(s) for s in self._rest("PREDICT")
         )
-        return Parts(made, self.outputs, name.startswith("TPU"), predicts)
+        return Parts(parts, self.outputs, name.startswith("TPU"), predicts)
 
     def _needed_inference(self) -> list[ast.stmt]:
         """Returns the statements of inference without settings that only other parts use."""
-        kept: list[ast.stmt] = []
-        wanted = set(self.outputs)
+        statements: list[ast.stmt] = []
+        variables = set(self.outputs)
         for statement in reversed(self.inference):
-            if not _is_setting(statement) or sets(statement) & wanted:
-                kept.insert(0, statement)
-                wanted |= reads(statement)
-        return kept
+            if not _is_setting(statement) or sets(statement) & variables:
+                statements.insert(0, statement)
+                variables |= reads(statement)
+        return statements
 
     def _rest(self, mode: str) -> list[ast.stmt]:
         inner = {id(s) for s in self.inference}
@@ -256,19 +256,17 @@ class _Slicer:
             return self._part("metrics", "EVAL", spec["eval_metric_ops"])
         if "eval_metrics" not in spec:
             return None
-        found = value_of(spec["eval_metrics"], self.paths["EVAL"].statements)
-        if not isinstance(found, ast.Tuple) or len(found.elts) != 2:
-            raise CannotTakeApartError(
-                found, "eval_metrics is not a pair of a function and tensors"
-            )
-        function, tensors = found.elts
+        pair = value_of(spec["eval_metrics"], self.paths["EVAL"].statements)
+        if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2:
+            raise CannotTakeApartError(pair, "eval_metrics is not a pair of a function and tensors")
+        function, tensors = pair.elts
         if isinstance(tensors, ast.Dict):
             call = ast.Call(function, [], [ast.keyword(None, tensors)])
         elif isinstance(tensors, (ast.List, ast.Tuple)):
             call = ast.Call(function, list(tensors.elts), [])
         else:
             call = ast.Call(function, [ast.Starred(tensors, ast.Load())], [])
-        return self._part("metrics", "EVAL", ast.copy_location(call, found))
+        return self._part("metrics", "EVAL", ast.copy_location(call, pair))
 
     def _predictions(self) -> Part:
         spec = self.specs["PREDICT"]

@@ -39,19 +39,19 @@ def _imports(module: Module, function: ast.FunctionDef, parts: Parts, program: s
     local: set[str] = set(_ORDER)
     for part in parts.parts:
         local |= set().union(*map(sets, part.statements), set())
-    wanted = parts.reads() - local - {*dir(builtins), "eb"} - set(parts.outputs)
+    names = parts.reads() - local - {*dir(builtins), "eb"} - set(parts.outputs)
     tops = {f.bound: f for f in module.imports if f.statement in module.tree.body}
     statements = {"import estimator_bridge as eb"}
     own: list[str] = []
-    for name in sorted(wanted):
-        found = tops.get(name)
-        if found is None:
+    for name in sorted(names):
+        import_ = tops.get(name)
+        if import_ is None:
             own.append(name)
-        elif isinstance(found.statement, ast.ImportFrom):
-            home = "." * found.statement.level + (found.statement.module or "")
-            statements.add(f"from {home} import {ast.unparse(found.alias)}")
+        elif isinstance(import_.statement, ast.ImportFrom):
+            home = "." * import_.statement.level + (import_.statement.module or "")
+            statements.add(f"from {home} import {ast.unparse(import_.alias)}")
         else:
-            statements.add(f"import {ast.unparse(found.alias)}")
+            statements.add(f"import {ast.unparse(import_.alias)}")
     for name in own:
         if name not in module.scopes.bound:
             raise CannotTakeApartError(function, f"{name} is not a variable of the module")

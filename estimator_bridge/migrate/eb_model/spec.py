@@ -46,9 +46,9 @@ def parts_of(spec: ast.Call) -> dict[str, ast.expr]:
             raise CannotTakeApartError(spec, "EstimatorSpec gets arguments by **")
         parts[keyword.arg] = keyword.value
     parts = {name: value for name, value in parts.items() if not _is_none(value)}
-    for name, said in _LACKS.items():
+    for name, description in _LACKS.items():
         if name in parts:
-            raise CannotTakeApartError(parts[name], f"eb.Model has no {said}")
+            raise CannotTakeApartError(parts[name], f"eb.Model has no {description}")
     return parts
 
 
@@ -86,7 +86,7 @@ def optimizer_of(train_op: ast.expr, statements: Sequence[ast.stmt]) -> Optimize
     Raises:
       CannotTakeApartError: the train_op is not the result of one optimizer's `minimize`.
     """
-    made: ast.expr = train_op
+    value: ast.expr = train_op
     statement: ast.stmt | None = None
     if isinstance(train_op, ast.Name):
         setting = [s for s in statements if train_op.id in sets(s)]
@@ -101,24 +101,24 @@ def optimizer_of(train_op: ast.expr, statements: Sequence[ast.stmt]) -> Optimize
             inner = statement.body[0]
             _check_update_ops(statement)
         if isinstance(inner, ast.Assign):
-            made = inner.value
-    minimizes = isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute)
-    if not minimizes or made.func.attr != "minimize":  # type: ignore[attr-defined]
+            value = inner.value
+    minimizes = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+    if not minimizes or value.func.attr != "minimize":  # type: ignore[attr-defined]
         raise CannotTakeApartError(
-            made, "train_op is not the result of one optimizer's minimize: eb.Model minimizes "
+            value, "train_op is not the result of one optimizer's minimize: eb.Model minimizes "
             "itself. Move clipping or other gradients into an optimizer's class",
         )  # fmt: skip
-    assert isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute)
-    given = dict(zip(("loss", "global_step"), made.args))
-    given.update({keyword.arg or "**": keyword.value for keyword in made.keywords})
-    other = sorted(set(given) - {"loss", "global_step", "name"})
-    if other or len(made.args) > 2 or "loss" not in given:
-        raise CannotTakeApartError(made, f"minimize gets {', '.join(other) or 'no loss'}")
-    if "global_step" not in given:
+    assert isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+    arguments = dict(zip(("loss", "global_step"), value.args))
+    arguments.update({keyword.arg or "**": keyword.value for keyword in value.keywords})
+    other = sorted(set(arguments) - {"loss", "global_step", "name"})
+    if other or len(value.args) > 2 or "loss" not in arguments:
+        raise CannotTakeApartError(value, f"minimize gets {', '.join(other) or 'no loss'}")
+    if "global_step" not in arguments:
         raise CannotTakeApartError(
-            made, "minimize gets no global_step, so nothing counts steps; eb.Model counts them"
+            value, "minimize gets no global_step, so nothing counts steps; eb.Model counts them"
         )
-    return Optimizer(made.func.value, given["loss"], statement)
+    return Optimizer(value.func.value, arguments["loss"], statement)
 
 
 def _check_update_ops(statement: ast.With) -> None:

@@ -14,36 +14,36 @@ __all__ = ["defines_flags", "find_inputs", "test_source"]
 
 _CANNOT_PREDICT = """
         predict=False,  # the model_fn computes its loss in every mode, so it needs labels"""
-_SAID = {"train": ("train",), "eval": ("eval", "test", "valid", "dev")}
+_WORDS_IN_NAMES = {"train": ("train",), "eval": ("eval", "test", "valid", "dev")}
 
 
-def find_inputs(module: Module, given: dict[str, str]) -> dict[str, str]:
+def find_inputs(module: Module, choices: dict[str, str]) -> dict[str, str]:
     """Finds the input functions of a program for the test.
 
     Args:
       module: the program.
-      given: the functions that the user named, by "train" and "eval".
+      choices: the functions that the user named, by "train" and "eval".
 
     Raises:
       CannotTakeApartError: there is not exactly one for a purpose.
     """
     functions = {n.name: n for n in module.tree.body if isinstance(n, ast.FunctionDef)}
-    found: dict[str, str] = {}
-    for purpose, words in _SAID.items():
-        if purpose in given:
-            names = [given[purpose]]
+    inputs: dict[str, str] = {}
+    for purpose, words in _WORDS_IN_NAMES.items():
+        if purpose in choices:
+            names = [choices[purpose]]
         else:
             fitting = [name for name, node in functions.items() if _is_input(node)]
             names = [n for n in fitting if any(word in n for word in words)]
             names = names or [n for n in fitting if n in ("input_fn", "make_input")]
         if len(names) != 1 or names[0] not in functions:
-            said = f"{', '.join(names)}" if names else "none"
+            names_text = ", ".join(names) if names else "none"
             raise CannotTakeApartError(
-                None, f"the test needs the input_fn for {purpose}, and finds {said}: name it with "
-                f"--{purpose}-input",
+                None, f"the test needs the input_fn for {purpose}, and finds {names_text}: "
+                f"name it with --{purpose}-input",
             )  # fmt: skip
-        found[purpose] = names[0]
-    return found
+        inputs[purpose] = names[0]
+    return inputs
 
 
 def defines_flags(module: Module) -> bool:

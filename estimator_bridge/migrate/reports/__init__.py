@@ -11,8 +11,8 @@ __all__ = ["FORMATS"]
 
 # The functions that format a report, by the value of --format.
 FORMATS: dict[str, Callable[[Report], str]] = {
-    "github": as_github.shown,
-    "json": as_json.shown,
-    "sarif": as_sarif.shown,
-    "text": as_text.shown,
+    "github": as_github.render,
+    "json": as_json.render,
+    "sarif": as_sarif.render,
+    "text": as_text.render,
 }

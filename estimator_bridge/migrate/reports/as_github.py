@@ -7,7 +7,7 @@ from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.reports.as_text import summary
 from estimator_bridge.terminal_text import printable
 
-__all__ = ["shown"]
+__all__ = ["render"]
 
 _KINDS = {
     Severity.WORKS: "notice",
@@ -17,16 +17,16 @@ _KINDS = {
 }
 
 
-def shown(report: Report) -> str:
+def render(report: Report) -> str:
     """Returns a command for each finding, which GitHub shows at its line, and the summary."""
     return "\n".join([*map(_command, report.findings), summary(report)])
 
 
-def _command(found: Finding) -> str:
-    place = f"file={_property(found.file)},line={found.line},col={found.column}"
-    title = f"{found.rule}, {found.severity.value}"
-    said = f"{found.message}. {found.how}".strip()
-    return f"::{_KINDS[found.severity]} {place},title={_property(title)}::{_data(said)}"
+def _command(finding: Finding) -> str:
+    place = f"file={_property(finding.file)},line={finding.line},col={finding.column}"
+    title = f"{finding.rule}, {finding.severity.value}"
+    text = f"{finding.message}. {finding.how}".strip()
+    return f"::{_KINDS[finding.severity]} {place},title={_property(title)}::{_data(text)}"
 
 
 def _data(text: str) -> str:

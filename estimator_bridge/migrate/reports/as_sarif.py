@@ -13,7 +13,7 @@ from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.registry import Rule, all_rules
 from estimator_bridge.version import __version__
 
-__all__ = ["shown"]
+__all__ = ["render"]
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -26,9 +26,9 @@ _LEVELS = {
 }
 
 
-def shown(report: Report) -> str:
+def render(report: Report) -> str:
     """Returns one log with one run: the rules with findings, and the findings as results."""
-    codes = sorted({found.rule for found in report.findings})
+    codes = sorted({finding.rule for finding in report.findings})
     run = {
         "tool": {
             "driver": {
@@ -38,7 +38,7 @@ def shown(report: Report) -> str:
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(found, codes.index(found.rule)) for found in report.findings],
+        "results": [_result(finding, codes.index(finding.rule)) for finding in report.findings],
         "invocations": [{"executionSuccessful": True}],
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -54,20 +54,20 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _result(found: Finding, rule: int) -> dict[str, Any]:
-    cell = f"cell {found.cell}: " if found.cell else ""
+def _result(finding: Finding, rule: int) -> dict[str, Any]:
+    cell = f"cell {finding.cell}: " if finding.cell else ""
     result: dict[str, Any] = {
-        "ruleId": found.rule,
+        "ruleId": finding.rule,
         "ruleIndex": rule,
-        "level": _LEVELS[found.severity],
-        "message": {"text": f"{cell}{found.message}. {found.how}".strip()},
-        "properties": {"severity": found.severity.value},
+        "level": _LEVELS[finding.severity],
+        "message": {"text": f"{cell}{finding.message}. {finding.how}".strip()},
+        "properties": {"severity": finding.severity.value},
     }
-    location: dict[str, Any] = {"artifactLocation": {"uri": _uri(found.file)}}
-    if found.cell:  # its line is in the cell, not in the file
-        result["properties"].update(cell=found.cell, line=found.line, column=found.column)
+    location: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.file)}}
+    if finding.cell:  # its line is in the cell, not in the file
+        result["properties"].update(cell=finding.cell, line=finding.line, column=finding.column)
     else:
-        location["region"] = {"startLine": found.line, "startColumn": found.column}
+        location["region"] = {"startLine": finding.line, "startColumn": finding.column}
     return {**result, "locations": [{"physicalLocation": location}]}
 
 

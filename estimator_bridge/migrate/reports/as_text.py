@@ -8,21 +8,21 @@ from estimator_bridge.migrate.check import Report
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.terminal_text import printable
 
-__all__ = ["shown", "summary"]
+__all__ = ["render", "summary"]
 
 
-def shown(report: Report) -> str:
+def render(report: Report) -> str:
     """Returns a line for each finding, then the counts by severity for each file and in total."""
-    lines = [_line(found) for found in report.findings]
+    lines = [_line(finding) for finding in report.findings]
     return "\n".join([*map(printable, lines), *([""] if lines else []), summary(report)])
 
 
-def _line(found: Finding) -> str:
-    cell = f" cell {found.cell}" if found.cell else ""
-    how = f" {found.how}" if found.how else ""
+def _line(finding: Finding) -> str:
+    cell = f" cell {finding.cell}" if finding.cell else ""
+    how = f" {finding.how}" if finding.how else ""
     return (
-        f"{found.file}{cell}:{found.line}:{found.column}: {found.rule} [{found.severity.value}] "
-        f"{found.message}.{how}"
+        f"{finding.file}{cell}:{finding.line}:{finding.column}: {finding.rule} "
+        f"[{finding.severity.value}] {finding.message}.{how}"
     )
 
 
@@ -45,5 +45,5 @@ def summary(report: Report) -> str:
 
 
 def _counts(findings: list[Finding]) -> str:
-    count = Counter(found.severity for found in findings)
+    count = Counter(finding.severity for finding in findings)
     return ", ".join(f"{count[kind]} {kind.value}" for kind in Severity if count[kind])

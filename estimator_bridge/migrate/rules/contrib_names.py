@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Finding
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.moved_names import moved_uses
+from estimator_bridge.migrate.moved_names import find_moved_uses
 from estimator_bridge.migrate.registry import rule
 
 
@@ -40,4 +40,4 @@ def contrib_names(module: Module) -> Iterator[Finding]:
         return eb.tpu.TPUEstimatorSpec(mode, predictions=net)
     ```
     """
-    return moved_uses(module, "EB012", ("tf1.contrib",))
+    return find_moved_uses(module, "EB012", ("tf1.contrib",))

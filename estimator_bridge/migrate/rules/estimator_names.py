@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Finding
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.moved_names import moved_uses
+from estimator_bridge.migrate.moved_names import find_moved_uses
 from estimator_bridge.migrate.registry import rule
 
 
@@ -37,4 +37,4 @@ def estimator_names(module: Module) -> Iterator[Finding]:
     estimator = eb.v1.DNNClassifier([8], [], config=config)
     ```
     """
-    return moved_uses(module, "EB011", ("tf1.estimator", "tf2.estimator"))
+    return find_moved_uses(module, "EB011", ("tf1.estimator", "tf2.estimator"))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from estimator_bridge.migrate.calls import added_keyword, calls, is_spread, keyword
+from estimator_bridge.migrate.calls import add_keyword, calls, is_spread, keyword
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
@@ -46,8 +46,8 @@ def flags_of_absl(module: Module) -> Iterator[Finding]:
     for call, name in calls(module):
         if not name.startswith(_FLAGS):
             continue
-        given = call.args[0] if call.args else getattr(keyword(call, "name"), "value", None)
-        flag = given.value if isinstance(given, ast.Constant) else None
+        name_node = call.args[0] if call.args else getattr(keyword(call, "name"), "value", None)
+        flag = name_node.value if isinstance(name_node, ast.Constant) else None
         if flag in _READ_BY_ABSL:
             yield module.finding(
                 "EB061", call, Severity.BY_HAND, f"absl has a flag {flag} and reads it",
@@ -57,5 +57,5 @@ def flags_of_absl(module: Module) -> Iterator[Finding]:
             yield module.finding(
                 "EB061", call, Severity.REWRITTEN, f"absl has a flag {flag}",
                 "Add allow_override=True.",
-                (added_keyword(module, call, "allow_override=True"),),
+                (add_keyword(module, call, "allow_override=True"),),
             )  # fmt: skip

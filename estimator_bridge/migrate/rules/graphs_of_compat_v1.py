@@ -44,18 +44,18 @@ def graphs_of_compat_v1(module: Module) -> Iterator[Finding]:
     signs = signs_of(module.text.encode())
     if signs.chosen or not signs.line:
         return
-    for found in module.imports:
-        top = found.statement in module.tree.body and isinstance(found.statement, ast.Import)
-        if top and found.target == "tensorflow.compat.v1":
-            end = module.lines.span(found.statement).end
+    for import_ in module.imports:
+        top = import_.statement in module.tree.body and isinstance(import_.statement, ast.Import)
+        if top and import_.target == "tensorflow.compat.v1":
+            end = module.lines.span(import_.statement).end
             rest = module.text[end:].split("\n", 1)[0]
             at = end + len(rest.rstrip("\r"))
-            edit = Edit(Span(at, at), f"{module.newline}{found.bound}.disable_v2_behavior()")
+            edit = Edit(Span(at, at), f"{module.newline}{import_.bound}.disable_v2_behavior()")
             if ";" in rest:
                 return
             yield module.finding(
-                "EB018", found.statement, Severity.REWRITTEN,
+                "EB018", import_.statement, Severity.REWRITTEN,
                 f"the program relies on graph mode: {signs.what} in line {signs.line}",
-                f"Call {found.bound}.disable_v2_behavior() first.", (edit,),
+                f"Call {import_.bound}.disable_v2_behavior() first.", (edit,),
             )  # fmt: skip
             return

@@ -4,12 +4,12 @@ import ast
 from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Edit, Finding, Severity
-from estimator_bridge.migrate.import_statements import NewImport, rewritten
+from estimator_bridge.migrate.import_statements import NewImport, rewrite_statement
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.name_edits import edits_of_all_uses, home_of, shown
-from estimator_bridge.migrate.names import Fate, Known, look_up
+from estimator_bridge.migrate.name_edits import edits_of_all_uses, home_of, tf_name
+from estimator_bridge.migrate.names import Fate, NameEntry, look_up
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.rules.missing_names import instead
+from estimator_bridge.migrate.rules.removed_names import instead
 from estimator_bridge.migrate.scopes import Import
 
 _COMPAT = "tensorflow.compat.v1"
@@ -48,98 +48,100 @@ def moved_imports(module: Module) -> Iterator[Finding]:
     ```
     """
     statements: dict[ast.stmt, list[Import]] = {}
-    for found in module.imports:
-        if found.bound != "*":
-            statements.setdefault(found.statement, []).append(found)
+    for import_ in module.imports:
+        if import_.bound != "*":
+            statements.setdefault(import_.statement, []).append(import_)
     for statement, names in statements.items():
-        yield from _of_statement(module, statement, names)
+        yield from _check_statement(module, statement, names)
 
 
-def _of_statement(module: Module, statement: ast.stmt, names: list[Import]) -> Iterator[Finding]:
+def _check_statement(module: Module, statement: ast.stmt, names: list[Import]) -> Iterator[Finding]:
     assert isinstance(statement, (ast.Import, ast.ImportFrom))
     today: list[NewImport | None] = []
-    said: list[str] = []
+    reasons: list[str] = []
     edits: list[Edit] = []
     imports: list[str] = []
-    for found in names:
-        known = look_up(module.name(found.target))
-        new: NewImport | None = NewImport.of(found)
-        if known is not None and not _is_root(found):
-            if known.fate is Fate.MISSING or known.fate is Fate.UNKNOWN:
-                if not found.uses and not found.guarded and known.fate is Fate.MISSING:
+    for import_ in names:
+        entry = look_up(module.name(import_.target))
+        new: NewImport | None = NewImport.of(import_)
+        if entry is not None and not _is_root(import_):
+            if entry.fate is Fate.MISSING or entry.fate is Fate.UNKNOWN:
+                if not import_.uses and not import_.guarded and entry.fate is Fate.MISSING:
                     new = None
-                    said.append(f"{shown(known.name)} no longer exists and is not used")
+                    reasons.append(f"{tf_name(entry.name)} no longer exists and is not used")
                 else:
-                    yield _lacking(module, found, known)
-            elif known.place.startswith("contrib.slim.") and known.place.count(".") > 2:
-                yield _in_a_module_of_slim(module, found, known)
+                    yield _report_missing(module, import_, entry)
+            elif entry.place.startswith("contrib.slim.") and entry.place.count(".") > 2:
+                yield _report_slim_module(module, import_, entry)
             else:
-                target = _today(module, found, known)
-                uses = edits_of_all_uses(module, found) if target is None else None
+                target = _target_today(module, import_, entry)
+                uses = edits_of_all_uses(module, import_) if target is None else None
                 if uses is not None:
                     new = None
-                    said.append(f"the names of {shown(known.name)} are in several modules now")
+                    reasons.append(f"the names of {tf_name(entry.name)} are in several modules now")
                     edits += uses[0]
                     imports += uses[1]
                 elif target is None:
-                    yield _scattered(module, found, known)
-                elif target != found.target:
-                    new = NewImport(target, found.bound)
-                    said.append(f"{shown(known.name)} has moved")
+                    yield _report_scattered(module, import_, entry)
+                elif target != import_.target:
+                    new = NewImport(target, import_.bound)
+                    reasons.append(f"{tf_name(entry.name)} has moved")
         today.append(new)
-    if said:
-        edit, text = rewritten(module, statement, names, today)
+    if reasons:
+        edit, text = rewrite_statement(module, statement, names, today)
         how = "Leave it out." if text == "nothing" else f"Write `{text}`."
         yield module.finding(
-            "EB016", statement, Severity.REWRITTEN, "; ".join(said), how,
+            "EB016", statement, Severity.REWRITTEN, "; ".join(reasons), how,
             (edit, *edits), tuple(imports),
         )  # fmt: skip
 
 
-def _is_root(found: Import) -> bool:
+def _is_root(import_: Import) -> bool:
     """Returns whether an import is `import tensorflow`, which another rule handles."""
-    return isinstance(found.statement, ast.Import) and found.target == "tensorflow"
+    return isinstance(import_.statement, ast.Import) and import_.target == "tensorflow"
 
 
-def _today(module: Module, found: Import, known: Known) -> str | None:
+def _target_today(module: Module, import_: Import, entry: NameEntry) -> str | None:
     """Returns the full name of an import's current target."""
-    if known.fate is Fate.MOVED:
-        return home_of(module, found, known)
-    name = module.name(found.target)
-    if name.startswith("tf1.") and not found.target.startswith(_COMPAT):
+    if entry.fate is Fate.MOVED:
+        return home_of(module, import_, entry)
+    name = module.name(import_.target)
+    if name.startswith("tf1.") and not import_.target.startswith(_COMPAT):
         return f"{_COMPAT}.{name[len('tf1.') :]}"
-    return found.target
+    return import_.target
 
 
-def _lacking(module: Module, found: Import, known: Known) -> Finding:
-    gone = known.fate is Fate.MISSING
+def _report_missing(module: Module, import_: Import, entry: NameEntry) -> Finding:
+    gone = entry.fate is Fate.MISSING
     return module.finding(
         "EB016",
-        found.statement,
+        import_.statement,
         Severity.UNAVAILABLE if gone else Severity.BY_HAND,
-        f"{shown(known.name)} no longer exists" if gone else f"{shown(known.name)} is not there",
-        instead(known.how),
+        f"{tf_name(entry.name)} {'no longer exists' if gone else 'is not there'}",
+        instead(entry.how),
     )
 
 
-def _in_a_module_of_slim(module: Module, found: Import, known: Known) -> Finding:
+def _report_slim_module(module: Module, import_: Import, entry: NameEntry) -> Finding:
     """Returns the finding for `from tensorflow.contrib.slim.nets.vgg import vgg_16`."""
-    file, _, name = known.place[len("contrib.slim.") :].rpartition(".")
+    file, _, name = entry.place[len("contrib.slim.") :].rpartition(".")
     return module.finding(
         "EB016",
-        found.statement,
+        import_.statement,
         Severity.BY_HAND,
-        f"{shown(known.name)} is in a module of the package tf-slim",
+        f"{tf_name(entry.name)} is in a module of the package tf-slim",
         f"Write `from estimator_bridge.legacy.contrib.slim import {file}`, and {file}.{name}.",
     )
 
 
-def _scattered(module: Module, found: Import, known: Known) -> Finding:
-    places = sorted({use.place for used in found.uses if (use := module.known(used)) and use.place})
+def _report_scattered(module: Module, import_: Import, entry: NameEntry) -> Finding:
+    places = sorted(
+        {use.place for used in import_.uses if (use := module.entry_of(used)) and use.place}
+    )
     return module.finding(
         "EB016",
-        found.statement,
+        import_.statement,
         Severity.BY_HAND,
-        f"the names of {shown(known.name)} are in several modules now",
+        f"the names of {tf_name(entry.name)} are in several modules now",
         f"Import each from its own module: {', '.join(places)}.",
     )

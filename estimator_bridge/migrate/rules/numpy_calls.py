@@ -8,7 +8,7 @@ from estimator_bridge.migrate.calls import (
     is_spread,
     keyword,
     methods_called,
-    renamed_keyword,
+    rename_keyword,
 )
 from estimator_bridge.migrate.findings import Edit, Finding, Severity, Span
 from estimator_bridge.migrate.module import Module
@@ -50,11 +50,11 @@ def numpy_calls(module: Module) -> Iterator[Finding]:
     """
     own = {node.name for node in module.nodes(ast.FunctionDef)}
     for call, name in calls(module):
-        given = keyword(call, "interpolation")
-        if name in _QUANTILES and given is not None:
+        argument = keyword(call, "interpolation")
+        if name in _QUANTILES and argument is not None:
             yield module.finding(
-                "EB043", given, Severity.REWRITTEN, "interpolation is now method",
-                "Write method=...", (renamed_keyword(module, given, "method"),),
+                "EB043", argument, Severity.REWRITTEN, "interpolation is now method",
+                "Write method=...", (rename_keyword(module, argument, "method"),),
             )  # fmt: skip
         if name == "numpy.fromstring" and not keyword(call, "sep") and not is_spread(call):
             yield _fromstring(module, call)

@@ -10,6 +10,11 @@ _TYPES = {
     "bool": "bool", "complex": "complex", "float": "float", "int": "int", "long": "int",
     "object": "object", "str": "str", "unicode": "str",
 }  # fmt: skip
+# What to write where the module has a variable with the name of Python's type.
+_NUMPY_TYPES = {
+    "bool": "np.bool_", "complex": "np.complex128", "float": "np.float64", "int": "np.int64",
+    "object": "np.object_", "str": "np.str_",
+}  # fmt: skip
 _RENAMED = {
     "Inf": "inf", "Infinity": "inf", "NAN": "nan", "NaN": "nan", "PINF": "inf",
     "alltrue": "all", "bool8": "bool_", "complex_": "complex128",
@@ -77,7 +82,7 @@ def numpy_names(module: Module) -> Iterator[Finding]:
         if name in _TYPES:
             today = _TYPES[name]
             if today in module.scopes.bound:  # the module has a variable with that name
-                today = {"bool": "np.bool_", "int": "np.int64"}.get(today, f"np.{today}_")
+                today = _NUMPY_TYPES[today]
                 yield module.finding(
                     "EB040", use.node, Severity.BY_HAND, f"NumPy has removed {name}",
                     f"The module has a variable {_TYPES[name]}: rename it, or write {today}.",

@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from estimator_bridge.migrate.calls import calls, keyword, renamed_keyword
+from estimator_bridge.migrate.calls import calls, keyword, rename_keyword
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
@@ -57,23 +57,23 @@ def old_arguments(module: Module) -> Iterator[Finding]:
         if not name.startswith(_ROOTS):
             continue
         for old, today in _RENAMED.get(last, {}).items():
-            given = keyword(call, old)
-            if given is not None:
+            argument = keyword(call, old)
+            if argument is not None:
                 yield module.finding(
-                    "EB063", given, Severity.REWRITTEN, f"{last} has no argument {old}",
-                    f"Write {today}.", (renamed_keyword(module, given, today),),
+                    "EB063", argument, Severity.REWRITTEN, f"{last} has no argument {old}",
+                    f"Write {today}.", (rename_keyword(module, argument, today),),
                 )  # fmt: skip
         for old, how in _GONE.get(last, {}).items():
-            given = keyword(call, old)
-            if given is not None:
+            argument = keyword(call, old)
+            if argument is not None:
                 yield module.finding(
-                    "EB063", given, Severity.BY_HAND, f"{last} has no argument {old}", how
+                    "EB063", argument, Severity.BY_HAND, f"{last} has no argument {old}", how
                 )
         for old in _NO_EFFECT.get(last, ()):
-            given = keyword(call, old)
-            if given is not None and not _is_none(given.value):
+            argument = keyword(call, old)
+            if argument is not None and not _is_none(argument.value):
                 yield module.finding(
-                    "EB063", given, Severity.WORKS, f"{last}'s {old} is accepted, without effect"
+                    "EB063", argument, Severity.WORKS, f"{last}'s {old} is accepted, without effect"
                 )
 
 

@@ -37,7 +37,7 @@ def private_functions(module: Module) -> Iterator[Finding]:
         place = place_of(use.target)
         if place is None or use.stored or len(use.nodes) < 2:
             continue
-        text, statement = _written(module, place)
+        text, statement = _expression_for(module, place)
         yield module.finding(
             "EB022", use.nodes[0], Severity.REWRITTEN,
             f"{use.target} has moved", f"Write {text}.",
@@ -45,7 +45,7 @@ def private_functions(module: Module) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _written(module: Module, place: str) -> tuple[str, str]:
+def _expression_for(module: Module, place: str) -> tuple[str, str]:
     """Returns the expression for a place of the table, and the import that it needs, or ""."""
     home, _, name = place.rpartition(".")
     if home.partition(".")[0] == "tf1":
@@ -57,9 +57,9 @@ def _written(module: Module, place: str) -> tuple[str, str]:
 
 def _tensorflow(module: Module) -> tuple[str, str]:
     """Returns the variable for tf.compat.v1, and the import that it needs, or ""."""
-    for found in module.imports:
-        top = found.statement in module.tree.body
-        if top and not found.guarded and module.name(found.target) == "tf1":
-            return found.bound, ""
+    for import_ in module.imports:
+        top = import_.statement in module.tree.body
+        if top and not import_.guarded and module.name(import_.target) == "tf1":
+            return import_.bound, ""
     name = module.free_name("tf", "tf1", "tf1_")
     return name, new_import("tensorflow.compat.v1", name)

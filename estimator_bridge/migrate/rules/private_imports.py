@@ -26,15 +26,15 @@ def private_imports(module: Module) -> Iterator[Finding]:
     kind = dtypes.float32
     ```
     """
-    said: set[ast.stmt] = set()
-    for found in module.imports:
-        target = found.target[:-2] if found.bound == "*" else found.target
-        if not target.startswith(_PRIVATE) or found.statement in said:
+    statements: set[ast.stmt] = set()
+    for import_ in module.imports:
+        target = import_.target[:-2] if import_.bound == "*" else import_.target
+        if not target.startswith(_PRIVATE) or import_.statement in statements:
             continue
-        known = look_up(module.name(target))
-        if known is not None and known.fate is Fate.SAME:
-            said.add(found.statement)
+        entry = look_up(module.name(target))
+        if entry is not None and entry.fate is Fate.SAME:
+            statements.add(import_.statement)
             yield module.finding(
-                "EB020", found.statement, Severity.WORKS,
-                f"{known.name} is private: this TensorFlow has it, and a later one may remove it",
+                "EB020", import_.statement, Severity.WORKS,
+                f"{entry.name} is private: this TensorFlow has it, and a later one may remove it",
             )  # fmt: skip

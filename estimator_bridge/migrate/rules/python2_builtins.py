@@ -56,7 +56,7 @@ def python2_builtins(module: Module) -> Iterator[Finding]:
             today = _TODAY[name]
             yield module.finding(
                 "EB030", node, Severity.REWRITTEN, f"{name} is Python 2's", f"Write {today}.",
-                (module.replaced(node, today),),
+                (module.replacement(node, today),),
             )  # fmt: skip
         elif name in _IMPORTED:
             yield module.finding(

@@ -43,24 +43,25 @@ def python2_dicts(module: Module) -> Iterator[Finding]:
     own |= {node.value for node in module.nodes(ast.Constant) if isinstance(node.value, str)}
     for call, called in methods_called(module, *_TODAY, "has_key"):
         name = called.attr
-        wanted = 1 if name == "has_key" else 0
-        if name in own or call.keywords or len(call.args) != wanted or _in_a_try(module, call):
+        arity = 1 if name == "has_key" else 0
+        if name in own or call.keywords or len(call.args) != arity or _is_in_try(module, call):
             continue
         if name == "has_key":
             key, holder = module.lines.of(call.args[0]), module.lines.of(called.value)
             if isinstance(call.args[0], ast.Starred):
                 continue
-            said, edit = f"{key} in {holder}", module.replaced(call, f"({key} in {holder})")
+            replacement = f"{key} in {holder}"
+            edit = module.replacement(call, f"({replacement})")
         else:
-            said, end = f".{_TODAY[name]}()", module.lines.span(called).end
+            replacement, end = f".{_TODAY[name]}()", module.lines.span(called).end
             edit = Edit(Span(end - len(name), end), _TODAY[name])
         yield module.finding_at(
             "EB032", edit.span.start, Severity.REWRITTEN, f"{name} is Python 2's",
-            f"Write {said}.", (edit,),
+            f"Write {replacement}.", (edit,),
         )  # fmt: skip
 
 
-def _in_a_try(module: Module, node: ast.AST) -> bool:
+def _is_in_try(module: Module, node: ast.AST) -> bool:
     while node in module.parents and not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         node = module.parents[node]
         if isinstance(node, ast.Try) and any(

@@ -71,20 +71,20 @@ def python2_iterators(module: Module) -> Iterator[Finding]:
             "EB034", method, Severity.REWRITTEN, f"{node.name}.next is __next__ in Python 3",
             "Add `__next__ = next`.", (Edit(Span(end, end), text),),
         )  # fmt: skip
-    made = _variables(module)
+    assignments = _variables(module)
     for call, called in methods_called(module, "next"):
-        if call.args or call.keywords or not _is_iterator(module, called.value, made):
+        if call.args or call.keywords or not _is_iterator(module, called.value, assignments):
             continue
         inner = module.lines.of(called.value)
         yield module.finding(
             "EB034", call, Severity.REWRITTEN, "iterators no longer have a method next()",
-            f"Write next({inner}).", (module.replaced(call, f"next({inner})"),),
+            f"Write next({inner}).", (module.replacement(call, f"next({inner})"),),
         )  # fmt: skip
 
 
-def _is_iterator(module: Module, node: ast.expr, made: dict[str, list[ast.expr]]) -> bool:
+def _is_iterator(module: Module, node: ast.expr, assignments: dict[str, list[ast.expr]]) -> bool:
     if isinstance(node, ast.Name):
-        values = made.get(node.id, [])
+        values = assignments.get(node.id, [])
         return bool(values) and all(_is_iterator(module, value, {}) for value in values)
     if isinstance(node, ast.Call):
         return module.name_of(node.func) in _ITERATORS
@@ -93,7 +93,7 @@ def _is_iterator(module: Module, node: ast.expr, made: dict[str, list[ast.expr]]
 
 def _variables(module: Module) -> dict[str, list[ast.expr]]:
     """Returns the values of variables that are set only by plain assignments."""
-    found: dict[str, list[ast.expr]] = {}
+    assignments: dict[str, list[ast.expr]] = {}
     places: dict[str, int] = {}
     for name in module.nodes(ast.Name):
         if not isinstance(name.ctx, ast.Load):
@@ -102,5 +102,5 @@ def _variables(module: Module) -> dict[str, list[ast.expr]]:
         places[argument.arg] = places.get(argument.arg, 0) + 1
     for node in module.nodes(ast.Assign):
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            found.setdefault(node.targets[0].id, []).append(node.value)
-    return {name: values for name, values in found.items() if len(values) == places[name]}
+            assignments.setdefault(node.targets[0].id, []).append(node.value)
+    return {name: values for name, values in assignments.items() if len(values) == places[name]}

@@ -9,7 +9,7 @@ from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.tpu_functions import Function, functions_of, without_nested
 
-_MADE_BY = {"builtins.filter", "builtins.map", "builtins.zip"}
+_LAZY_BUILTINS = {"builtins.filter", "builtins.map", "builtins.zip"}
 _VIEWS = {"items", "keys", "values"}
 _METHODS = {"append", "extend", "index", "insert", "pop", "remove", "reverse", "sort"}
 # Methods called on an unnamed result: `values().append(x)` has no effect on a dict, so the object
@@ -51,14 +51,14 @@ def python2_lists(module: Module) -> Iterator[Finding]:
     """
     for call in module.nodes(ast.Call):
         kind = _kind(module, call)
-        if kind and _used_as_list(module, call, kind):
-            yield _wrapped(module, call, kind)
-    yield from _by_variables(module, module.tree)
+        if kind and _is_used_as_list(module, call, kind):
+            yield _wrap_in_list(module, call, kind)
+    yield from _check_variables(module, module.tree)
     for function in functions_of(module):
-        yield from _by_variables(module, function)
+        yield from _check_variables(module, function)
 
 
-def _by_variables(module: Module, scope: ast.Module | Function) -> Iterator[Finding]:
+def _check_variables(module: Module, scope: ast.Module | Function) -> Iterator[Finding]:
     nodes = list(without_nested(scope))
     stored = [n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
     for node in nodes:
@@ -71,14 +71,14 @@ def _by_variables(module: Module, scope: ast.Module | Function) -> Iterator[Find
             n for n in nodes
             if isinstance(n, ast.Name) and n.id == target.id and isinstance(n.ctx, ast.Load)
         ]  # fmt: skip
-        if any(_used_as_list(module, use, kind) for use in uses):
-            yield _wrapped(module, node.value, kind)
+        if any(_is_used_as_list(module, use, kind) for use in uses):
+            yield _wrap_in_list(module, node.value, kind)
 
 
 def _kind(module: Module, call: ast.Call) -> str:
     """Returns the kind of a call that made a list in Python 2, such as "map", or ""."""
     name = module.name_of(call.func)
-    if name in _MADE_BY or name in ("builtins.range", "builtins.xrange"):
+    if name in _LAZY_BUILTINS or name in ("builtins.range", "builtins.xrange"):
         return name.rpartition(".")[2]
     if isinstance(call.func, ast.Attribute) and not call.args and not call.keywords:
         of_graph = _OPERATION.search(module.lines.of(call.func.value))  # has `values`, too
@@ -86,7 +86,7 @@ def _kind(module: Module, call: ast.Call) -> str:
     return ""
 
 
-def _used_as_list(module: Module, node: ast.expr, kind: str) -> bool:
+def _is_used_as_list(module: Module, node: ast.expr, kind: str) -> bool:
     above = module.parents.get(node)
     is_range, is_view = kind in ("range", "xrange"), kind in _VIEWS
     if isinstance(above, ast.Subscript) and above.value is node:
@@ -118,7 +118,7 @@ def _is_place(index: ast.AST) -> bool:
     )
 
 
-def _wrapped(module: Module, call: ast.Call, kind: str) -> Finding:
+def _wrap_in_list(module: Module, call: ast.Call, kind: str) -> Finding:
     span = module.lines.span(call)
     ends = Span(span.start, span.start), Span(span.end, span.end)
     shown = f"{kind}()" if kind not in _VIEWS else f".{kind}()"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Finding
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.moved_modules import imports_elsewhere
+from estimator_bridge.migrate.moved_modules import find_moved_imports
 from estimator_bridge.migrate.registry import rule
 
 _TODAY = {
@@ -42,7 +42,7 @@ def python2_modules(module: Module) -> Iterator[Finding]:
     from io import StringIO
     ```
     """
-    return imports_elsewhere(module, "EB031", _place, "has another name in Python 3")
+    return find_moved_imports(module, "EB031", _place, "has another name in Python 3")
 
 
 def _place(name: str) -> str:

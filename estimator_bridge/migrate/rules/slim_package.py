@@ -38,7 +38,7 @@ def slim_package(module: Module) -> Iterator[Finding]:
     decoder = slim.tfexample_decoder.TFExampleDecoder({}, {})
     ```
     """
-    found = [
+    imports = [
         (imported.statement, name)
         for imported in module.imports
         if (name := tf_slim_name(module.name(imported.target)))
@@ -48,10 +48,10 @@ def slim_package(module: Module) -> Iterator[Finding]:
         for use in module.scopes.references
         if not use.stored and (name := tf_slim_name(module.name(use.target)))
     ]
-    if not found and not uses:
+    if not imports and not uses:
         return
-    first = min((node for node, _ in [*found, *uses]), key=lambda n: (n.lineno, n.col_offset))
-    names = sorted({name for _, name in [*found, *uses]})
+    first = min((node for node, _ in [*imports, *uses]), key=lambda n: (n.lineno, n.col_offset))
+    names = sorted({name for _, name in [*imports, *uses]})
     yield module.finding(
         "EB021",
         first,

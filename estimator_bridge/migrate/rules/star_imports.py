@@ -22,12 +22,12 @@ def star_imports(module: Module) -> Iterator[Finding]:
     from tensorflow.contrib.slim import *
     ```
     """
-    for found in module.imports:
-        if found.bound == "*" and look_up(module.name(found.target[:-2])) is not None:
+    for import_ in module.imports:
+        if import_.bound == "*" and look_up(module.name(import_.target[:-2])) is not None:
             yield module.finding(
                 "EB015",
-                found.statement,
+                import_.statement,
                 Severity.BY_HAND,
-                f"all names of {found.target[:-2]} are imported",
+                f"all names of {import_.target[:-2]} are imported",
                 "Import the names that are used.",
             )

@@ -46,22 +46,22 @@ def tensorflow_import(module: Module) -> Iterator[Finding]:
     if module.dialect is not Dialect.TF1:
         return
     first = True
-    for found in module.imports:
-        if not isinstance(found.statement, ast.Import) or found.bound == "*":
+    for import_ in module.imports:
+        if not isinstance(import_.statement, ast.Import) or import_.bound == "*":
             continue
-        if found.target != "tensorflow":
+        if import_.target != "tensorflow":
             continue
-        edits = [module.replaced(found.alias, f"tensorflow.compat.v1 as {found.bound}")]
-        top = found.statement in module.tree.body
+        edits = [module.replacement(import_.alias, f"tensorflow.compat.v1 as {import_.bound}")]
+        top = import_.statement in module.tree.body
         if first and top and is_main(module) and not _chooses(module):
-            edits.append(_behavior(module, found))
+            edits.append(_behavior(module, import_))
         imports = _library(module) if first and top else ()
         first = first and not top
         yield module.finding(
             "EB010",
-            found.alias,
+            import_.alias,
             Severity.REWRITTEN,
-            f"`{found.bound}` is TensorFlow 1 here",
+            f"`{import_.bound}` is TensorFlow 1 here",
             "TensorFlow 2 has TensorFlow 1's names in tensorflow.compat.v1.",
             tuple(edits),
             imports,
@@ -72,13 +72,13 @@ def _chooses(module: Module) -> bool:
     return any(node.attr in _CHOOSES for node in module.nodes(ast.Attribute))
 
 
-def _behavior(module: Module, found: Import) -> Edit:
+def _behavior(module: Module, import_: Import) -> Edit:
     """Returns the line after the import that enables TensorFlow 1's behavior."""
-    end = module.lines.span(found.statement).end
+    end = module.lines.span(import_.statement).end
     rest = module.text[end:].split("\n", 1)[0]
     at = end if ";" in rest else end + len(rest.rstrip("\r"))
     separator = "; " if ";" in rest else module.newline
-    return Edit(Span(at, at), f"{separator}{found.bound}.disable_v2_behavior()")
+    return Edit(Span(at, at), f"{separator}{import_.bound}.disable_v2_behavior()")
 
 
 def _library(module: Module) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def _library(module: Module) -> tuple[str, ...]:
     uses_keras = any(
         module.name(use.target).startswith(_KERAS_2) for use in module.scopes.references
     )
-    has_it = any(found.target.split(".")[0] == "estimator_bridge" for found in module.imports)
+    has_it = any(import_.target.split(".")[0] == "estimator_bridge" for import_ in module.imports)
     if has_it or not (uses_keras or is_main(module)):
         return ()
     name = module.free_name("eb", "estimator_bridge", "eb_")

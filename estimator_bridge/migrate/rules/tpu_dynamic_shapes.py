@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from estimator_bridge.migrate.calls import is_spread, keyword
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.name_edits import ROOTS, shown
+from estimator_bridge.migrate.name_edits import ROOTS, tf_name
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.tpu_functions import tpu_functions
 
@@ -70,7 +70,7 @@ def tpu_dynamic_shapes(module: Module) -> Iterator[Finding]:
         if root in ROOTS and how:
             yield module.finding(
                 "EB050", call, Severity.BY_HAND,
-                f"the result of {shown(name)} is as large as the data say, which a TPU pads or "
+                f"the result of {tf_name(name)} is as large as the data say, which a TPU pads or "
                 "refuses", how,
             )  # fmt: skip
 
@@ -82,8 +82,8 @@ def _has_only_a_condition(call: ast.Call) -> bool:
 def _is_sized_by_values(module: Module, call: ast.Call, below: str) -> bool:
     """Returns whether a size is a maximum or a sum of values, like sequence_mask's default."""
     place, name = _SIZED[below]
-    given = keyword(call, name)
-    size = given.value if given else call.args[place] if len(call.args) > place else None
+    argument = keyword(call, name)
+    size = argument.value if argument else call.args[place] if len(call.args) > place else None
     if is_spread(call):
         return False
     if size is None or (isinstance(size, ast.Constant) and size.value is None):

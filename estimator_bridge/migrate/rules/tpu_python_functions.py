@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.name_edits import ROOTS, shown
+from estimator_bridge.migrate.name_edits import ROOTS, tf_name
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.tpu_functions import tpu_functions
 
@@ -43,6 +43,6 @@ def tpu_python_functions(module: Module) -> Iterator[Finding]:
         root, _, below = name.partition(".")
         if root in ROOTS and below in _ON_HOST:
             yield module.finding(
-                "EB051", call, Severity.BY_HAND, f"{shown(name)} cannot run on a TPU",
+                "EB051", call, Severity.BY_HAND, f"{tf_name(name)} cannot run on a TPU",
                 "Compute it in input_fn, or on the host in host_call.",
             )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.name_edits import ROOTS, shown
+from estimator_bridge.migrate.name_edits import ROOTS, tf_name
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.tpu_functions import tpu_functions
 
@@ -36,5 +36,5 @@ def tpu_summaries(module: Module) -> Iterator[Finding]:
         if root in ROOTS and space == "summary" and kind in _KINDS:
             yield module.finding(
                 "EB052", call, Severity.WORKS,
-                f"{shown(name)} in a TPU's model_fn is written with the first replica's values",
+                f"{tf_name(name)} in a TPU's model_fn is written with the first replica's values",
             )  # fmt: skip

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.name_edits import shown
+from estimator_bridge.migrate.name_edits import tf_name
 from estimator_bridge.migrate.names import Fate
 from estimator_bridge.migrate.registry import rule
-from estimator_bridge.migrate.rules.missing_names import instead
+from estimator_bridge.migrate.rules.removed_names import instead
 
 
 @rule("EB017", "a name that is not in TensorFlow's public API")
@@ -26,16 +26,16 @@ def unknown_names(module: Module) -> Iterator[Finding]:
     y = tf.mul(2.0, 3.0)
     ```
     """
-    for use, known in module.uses:
+    for use, entry in module.uses:
         if (
-            known.fate is not Fate.UNKNOWN
+            entry.fate is not Fate.UNKNOWN
             or use.stored
-            or not known.name.startswith(("tf1", "tf2"))
+            or not entry.name.startswith(("tf1", "tf2"))
         ):
             continue
         if use.target == "tensorflow.compat.v2.enable_v2_behavior":
             continue  # TensorFlow 2 itself has it only in compat
-        name = shown(known.name)
+        name = tf_name(entry.name)
         if use.target.startswith("tensorflow.compat.v2."):
             name = name.replace("tf.", "tf.compat.v2.", 1)
         yield module.finding(
@@ -43,7 +43,7 @@ def unknown_names(module: Module) -> Iterator[Finding]:
             use.nodes[0],
             Severity.BY_HAND,
             f"{name} is not in TensorFlow's public API",
-            instead(known.how) or _before_tf1(known.name) or "Look for what took its place.",
+            instead(entry.how) or _before_tf1(entry.name) or "Look for what took its place.",
         )
 
 

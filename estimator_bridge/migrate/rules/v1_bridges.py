@@ -56,15 +56,15 @@ def v1_bridges(module: Module) -> Iterator[Finding]:
     if need is None:
         return
     node, what = need
-    found = _import_of_tensorflow(module)
-    if found is None:
+    import_ = _import_of_tensorflow(module)
+    if import_ is None:
         yield module.finding(
             "EB019", node, Severity.BY_HAND, what,
             f"Call estimator_bridge.{_CALL}() before the program's first operation.",
         )  # fmt: skip
         return
     text, statement = expression(module, f"eb.{_CALL}", "")
-    end = module.lines.span(found.statement).end
+    end = module.lines.span(import_.statement).end
     rest = module.text[end:].split("\n", 1)[0]
     at = end if ";" in rest else end + len(rest.rstrip("\r"))
     separator = "; " if ";" in rest else module.newline
@@ -75,7 +75,7 @@ def v1_bridges(module: Module) -> Iterator[Finding]:
 
 
 def _import_of_tensorflow(module: Module) -> Import | None:
-    tops = (found for found in module.imports if found.statement in module.tree.body)
+    tops = (import_ for import_ in module.imports if import_.statement in module.tree.body)
     return next((f for f in tops if f.target in ("tensorflow", "tensorflow.compat.v1")), None)
 
 
@@ -129,9 +129,9 @@ def _is_of_array(module: Module, node: ast.expr) -> bool:
         if name == "self":  # the program's own attribute
             return True
         seen.add(name)
-        made = [a.value for a in values if name in _assigned(a)]
+        sources = [a.value for a in values if name in _assigned(a)]
         name = ""
-        for value in made:
+        for value in sources:
             if isinstance(value, ast.Call):
                 called = module.name_of(value.func).partition(".")[0]
                 if called in _OF_ARRAYS or getattr(value.func, "attr", "") in _GIVES_ARRAYS:

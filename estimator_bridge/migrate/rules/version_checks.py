@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.name_edits import shown
+from estimator_bridge.migrate.name_edits import tf_name
 from estimator_bridge.migrate.registry import rule
 
 _VERSIONS = {
@@ -37,7 +37,7 @@ def version_checks(module: Module) -> Iterator[Finding]:
     assert tf.__version__.startswith("1."), "use TensorFlow 1"
     ```
     """
-    if _knows_both(module):
+    if _supports_both(module):
         return
     for use in module.scopes.references:
         whole, name = module.name(use.target), ""
@@ -46,7 +46,7 @@ def version_checks(module: Module) -> Iterator[Finding]:
                 name = version
         if name and not use.stored and _decides(module, use.node):
             yield module.finding(
-                "EB062", use.nodes[0], Severity.BY_HAND, f"{shown(name)} decides here",
+                "EB062", use.nodes[0], Severity.BY_HAND, f"{tf_name(name)} decides here",
                 "It is 2.16 or newer: leave what is right for tf.compat.v1 of TensorFlow 2.",
             )  # fmt: skip
 
@@ -58,7 +58,7 @@ def _is_older(node: ast.Compare) -> bool:
     return ordered and bool(texts) and all(str(text).startswith(("0.", "1.")) for text in texts)
 
 
-def _knows_both(module: Module) -> bool:
+def _supports_both(module: Module) -> bool:
     guarded = any(f.guarded and f.target.startswith("tensorflow") for f in module.imports)
     return guarded or any(
         node.attr == "compat" and isinstance(node.value, ast.Name)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from estimator_bridge.migrate.calls import added_keyword, calls, is_spread
+from estimator_bridge.migrate.calls import add_keyword, calls, is_spread
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
@@ -41,7 +41,7 @@ def yaml_loaders(module: Module) -> Iterator[Finding]:
             continue
         if isinstance(call.func, ast.Attribute):
             loader = f"Loader={module.lines.of(call.func.value)}.FullLoader"
-            edit = added_keyword(module, call, loader)
+            edit = add_keyword(module, call, loader)
             yield module.finding(
                 "EB042", call, Severity.REWRITTEN, f"{name} requires a loader", f"Add {loader}.",
                 (edit,),

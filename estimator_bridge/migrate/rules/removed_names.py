@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.name_edits import shown
+from estimator_bridge.migrate.name_edits import tf_name
 from estimator_bridge.migrate.names import Fate
 from estimator_bridge.migrate.registry import rule
 
 
 @rule("EB014", "a name that no longer exists")
-def missing_names(module: Module) -> Iterator[Finding]:
+def removed_names(module: Module) -> Iterator[Finding]:
     """Some names of TensorFlow 1 and of `tf.contrib` are neither in TensorFlow nor here.
 
     The message says what to use instead. `rewrite` keeps the name, so that the program stops where
@@ -36,8 +36,8 @@ def missing_names(module: Module) -> Iterator[Finding]:
         tf.contrib.learn.run_experiment(experiment_fn, hparams=hparams)
     ```
     """
-    for use, known in module.uses:
-        if known.fate is not Fate.MISSING or use.stored:
+    for use, entry in module.uses:
+        if entry.fate is not Fate.MISSING or use.stored:
             continue
         if len(use.nodes) == 1 and use.imported is not None:
             continue  # reported at the import
@@ -45,8 +45,8 @@ def missing_names(module: Module) -> Iterator[Finding]:
             "EB014",
             use.nodes[0],
             Severity.UNAVAILABLE,
-            f"{shown(known.name)} no longer exists",
-            instead(known.how),
+            f"{tf_name(entry.name)} no longer exists",
+            instead(entry.how),
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Edit, Finding, Severity
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.moved_modules import imports_elsewhere
+from estimator_bridge.migrate.moved_modules import find_moved_imports
 from estimator_bridge.migrate.registry import rule
 
 _ABSTRACT = """
@@ -57,7 +57,7 @@ _BY_HAND = {
 
 
 @rule("EB041", "a name that Python or a package has moved or removed")
-def library_names(module: Module) -> Iterator[Finding]:
+def package_names(module: Module) -> Iterator[Finding]:
     """Newer versions of Python and of packages lack some names that old programs use.
 
     Before:
@@ -81,9 +81,9 @@ def library_names(module: Module) -> Iterator[Finding]:
     is_mapping = isinstance({}, collections.abc.Mapping)
     ```
     """
-    yield from imports_elsewhere(module, "EB041", lambda name: _TODAY.get(name, name), "has moved")
+    yield from find_moved_imports(module, "EB041", lambda name: _TODAY.get(name, name), "has moved")
     for use in module.scopes.references:
-        name, depth = _known(use.target)
+        name, depth = _row(use.target)
         behind = use.target.count(".") + 1 - depth
         if not name or use.stored or len(use.nodes) - behind < 2:
             continue
@@ -102,15 +102,15 @@ def library_names(module: Module) -> Iterator[Finding]:
             "EB041", use.nodes[0], Severity.REWRITTEN, f"{name} has moved",
             f"Write {inner}{after}.", (Edit(span, f"{inner}{after}"),), imports,
         )  # fmt: skip
-    for found in module.imports:
-        name, _ = _known(found.target)
-        if name in _BY_HAND and not found.guarded:
+    for import_ in module.imports:
+        name, _ = _row(import_.target)
+        if name in _BY_HAND and not import_.guarded:
             yield module.finding(
-                "EB041", found.statement, Severity.BY_HAND, f"{name} was removed", _BY_HAND[name]
+                "EB041", import_.statement, Severity.BY_HAND, f"{name} was removed", _BY_HAND[name]
             )
 
 
-def _known(target: str) -> tuple[str, int]:
+def _row(target: str) -> tuple[str, int]:
     """Returns the longest prefix of a name that is in a table, and its number of parts."""
     parts = target.split(".")
     for end in range(min(len(parts), 3), 0, -1):

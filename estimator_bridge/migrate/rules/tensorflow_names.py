@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from estimator_bridge.migrate.findings import Finding
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.moved_names import moved_uses
+from estimator_bridge.migrate.moved_names import find_moved_uses
 from estimator_bridge.migrate.registry import rule
 
 
 @rule("EB013", "a name of TensorFlow that this library replaces")
-def moved_names(module: Module) -> Iterator[Finding]:
+def tensorflow_names(module: Module) -> Iterator[Finding]:
     """Some names that TensorFlow still has work on a real TPU only, or behave differently.
 
     `tf.tpu.rewrite`, `replicate`, `shard` and `batch_parallel` need a TPU; those of `eb.tpu` run on
@@ -33,4 +33,4 @@ def moved_names(module: Module) -> Iterator[Finding]:
     resolver = eb.tpu.TPUClusterResolver("")
     ```
     """
-    return moved_uses(module, "EB013", ("tf1", "tf2"), but=("contrib", "estimator"))
+    return find_moved_uses(module, "EB013", ("tf1", "tf2"), but=("contrib", "estimator"))

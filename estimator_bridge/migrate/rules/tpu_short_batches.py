@@ -3,55 +3,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from estimator_bridge.migrate.calls import is_spread, keyword, methods_called
+from estimator_bridge.migrate.batch_calls import batch_calls, batch_size
+from estimator_bridge.migrate.calls import keyword
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
 from estimator_bridge.migrate.tpu_functions import Function, tpu_functions
 
-_METHODS = ("batch", "padded_batch", "map_and_batch")
 # Functions that set a batch's static size in another way.
 _STATIC = {"set_shape", "ensure_shape", "reshape", "batch_and_drop_remainder"}
-
-
-@rule("EB053", "a constant batch size in a TPU's input")
-def tpu_batch_numbers(module: Module) -> Iterator[Finding]:
-    """TPUEstimator passes the required batch size in `params["batch_size"]`.
-
-    It depends on the mode, the number of hosts and the division of the input, so an `input_fn` with
-    a constant batch size yields batches that cores cannot share. An `input_fn` that looks the size
-    up anywhere is left alone, and so is `batch(1)`.
-
-    Left alone by `rewrite`, with a comment:
-
-    ```python
-    import estimator_bridge as eb
-    import tensorflow.compat.v1 as tf
-
-    def input_fn(params):
-        data = tf.data.Dataset.range(64).repeat()
-        # EB053: batch(32) is not the size that TPUEstimator asks for. Write
-        # batch(params["batch_size"], drop_remainder=True).
-        return data.batch(32, drop_remainder=True)
-
-    estimator = eb.tpu.TPUEstimator(model_fn, config=config, train_batch_size=64)
-    estimator.train(input_fn)
-    ```
-    """
-    functions = tpu_functions(module)
-    if not functions.is_used:
-        return
-    sized = [f for f in functions.inputs if functions.asks_for_batch_size(f)]
-    for call, called, around in _batches(module, functions.inputs):
-        size = _size(call)
-        if around in sized or not isinstance(size, ast.Constant):
-            continue
-        if isinstance(size.value, int) and size.value > 1:
-            yield module.finding(
-                "EB053", call, Severity.BY_HAND,
-                f"{called.attr}({size.value}) is not the size that TPUEstimator asks for",
-                f'Write {called.attr}(params["batch_size"], drop_remainder=True).',
-            )  # fmt: skip
 
 
 @rule("EB054", "a possibly short last batch in a TPU's training")
@@ -75,10 +35,10 @@ def tpu_short_batches(module: Module) -> Iterator[Finding]:
     ```
     """
     functions = tpu_functions(module)
-    for call, called, around in _batches(module, functions.inputs):
+    for call, called, around in batch_calls(module, functions.inputs):
         if not functions.asks_for_batch_size(around) or _is_static(call, around):
             continue
-        if isinstance(_size(call), ast.Constant):  # batches that the program uses itself
+        if isinstance(batch_size(call), ast.Constant):  # batches that the program uses itself
             continue
         if not _is_of_training(functions.enclosing(around)):
             continue
@@ -87,27 +47,6 @@ def tpu_short_batches(module: Module) -> Iterator[Finding]:
             f"{called.attr}(...) gives batches of unknown size, which training on cores refuses",
             "Give it drop_remainder=True where the function is used for training.",
         )  # fmt: skip
-
-
-def _batches(
-    module: Module, functions: list[Function]
-) -> Iterator[tuple[ast.Call, ast.Attribute, Function]]:
-    """Yields the calls that make batches in some functions, each with its innermost function."""
-    functions = sorted(functions, key=lambda function: function.lineno, reverse=True)
-    for call, called in methods_called(module, *_METHODS):
-        around = next(
-            (f for f in functions if f.lineno <= call.lineno <= (f.end_lineno or 0)), None
-        )
-        if around is not None and not is_spread(call):
-            yield call, called, around
-
-
-def _size(call: ast.Call) -> ast.expr | None:
-    given = keyword(call, "batch_size")
-    if given is not None:
-        return given.value
-    place = int(call.func.attr == "map_and_batch")  # type: ignore[attr-defined]
-    return call.args[place] if len(call.args) > place else None
 
 
 def _is_of_training(functions: list[Function]) -> bool:
