@@ -76,9 +76,9 @@ class ContribColumn:
 
     @classmethod
     def _make_with(cls, *fields: Any, **attributes: Any) -> Any:
-        made = cls.__new__(cls, *fields)
-        vars(made).update(attributes)
-        return made
+        column = cls.__new__(cls, *fields)
+        vars(column).update(attributes)
+        return column
 
     @property
     def config(self) -> dict[str, Any]:

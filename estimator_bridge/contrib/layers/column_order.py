@@ -64,10 +64,10 @@ def sort_key(column: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    known = _TEXTS.get(type(value).__name__)
-    if known is not None:
-        shown = (f"{field}={_text(getattr(value, field))}" for field in known[1].split())
-        return f"{known[0]}({', '.join(shown)})"
+    entry = _TEXTS.get(type(value).__name__)
+    if entry is not None:
+        shown = (f"{field}={_text(getattr(value, field))}" for field in entry[1].split())
+        return f"{entry[0]}({', '.join(shown)})"
     if type(value) is tuple:
         return f"({', '.join(map(_text, value))}{',' if len(value) == 1 else ''})"
     return repr(value)

@@ -72,10 +72,10 @@ class Integerized(SparseColumn, _Identity):
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> tf.SparseTensor:
         """Returns the values, modulo the number of ids."""
-        found = sparse_input(transformation_cache.get(self.key, state_manager))
-        size = tf.cast(self.num_buckets, found.values.dtype)
-        ids = tf.math.floormod(found.values, size, name="mod")
-        return tf.SparseTensor(found.indices, ids, found.dense_shape)
+        sparse = sparse_input(transformation_cache.get(self.key, state_manager))
+        size = tf.cast(self.num_buckets, sparse.values.dtype)
+        ids = tf.math.floormod(sparse.values, size, name="mod")
+        return tf.SparseTensor(sparse.indices, ids, sparse.dense_shape)
 
 
 class Hashed(SparseColumn, _Hashed):
@@ -94,16 +94,16 @@ class Hashed(SparseColumn, _Hashed):
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> tf.SparseTensor:
         """Returns the ids; with several hash keys, those of each key beside each other."""
-        found = sparse_input(transformation_cache.get(self.key, state_manager))
-        words = tf.strings.as_string(found.values) if self.dtype.is_integer else found.values
+        sparse = sparse_input(transformation_cache.get(self.key, state_manager))
+        words = tf.strings.as_string(sparse.values) if self.dtype.is_integer else sparse.values
         if not self.hash_keys:
             ids = tf.strings.to_hash_bucket_fast(words, self.num_buckets, name="lookup")
-            return tf.SparseTensor(found.indices, ids, found.dense_shape)
+            return tf.SparseTensor(sparse.indices, ids, sparse.dense_shape)
         strong = [
             tf.strings.to_hash_bucket_strong(words, self.num_buckets, list(key))
             for key in self.hash_keys
         ]
-        parts = [tf.SparseTensor(found.indices, ids, found.dense_shape) for ids in strong]
+        parts = [tf.SparseTensor(sparse.indices, ids, sparse.dense_shape) for ids in strong]
         return tf.sparse.concat(axis=1, sp_inputs=parts, name="lookup")
 
 
@@ -118,8 +118,8 @@ class Keys(SparseColumn, _List):
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> tf.SparseTensor:
         """Returns the ids of words."""
-        found = sparse_input(transformation_cache.get(self.key, state_manager))
-        return self._transform_input_tensor(found, state_manager)
+        sparse = sparse_input(transformation_cache.get(self.key, state_manager))
+        return self._transform_input_tensor(sparse, state_manager)
 
 
 class Vocabulary(SparseColumn, _File):
@@ -135,8 +135,8 @@ class Vocabulary(SparseColumn, _File):
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> tf.SparseTensor:
         """Returns the ids of words."""
-        found = sparse_input(transformation_cache.get(self.key, state_manager))
-        return self._transform_input_tensor(found, state_manager)
+        sparse = sparse_input(transformation_cache.get(self.key, state_manager))
+        return self._transform_input_tensor(sparse, state_manager)
 
 
 class Weighted(ContribColumn, _Weighted):
