@@ -70,9 +70,9 @@ class _OneValue(tf.compat.v1.distributions.Distribution):
         return tf.abs(x - self._loc) <= self._slack
 
     def _sample_n(self, n: Any, seed: Any = None) -> tf.Tensor:
-        known = tf.get_static_value(tf.convert_to_tensor(n))
-        if known is not None and self._loc.shape.rank is not None:
-            times: Any = [known] + [1] * self._loc.shape.rank
+        static_n = tf.get_static_value(tf.convert_to_tensor(n))
+        if static_n is not None and self._loc.shape.rank is not None:
+            times: Any = [static_n] + [1] * self._loc.shape.rank
         else:
             times = tf.concat([[n], tf.ones_like(tf.shape(self._loc))], 0)
         return tf.tile(self._loc[tf.newaxis, ...], times)

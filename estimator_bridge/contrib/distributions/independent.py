@@ -103,10 +103,8 @@ class Independent(tf.compat.v1.distributions.Distribution):
             return self._split()[0]
 
     def _event_shape(self) -> tf.TensorShape:
-        taken = self._known_split()[1]
-        return (
-            taken.concatenate(self._distribution.event_shape) if taken.rank is not None else taken
-        )
+        dims = self._known_split()[1]
+        return dims.concatenate(self._distribution.event_shape) if dims.rank is not None else dims
 
     def _event_shape_tensor(self) -> tf.Tensor:
         with tf.control_dependencies(self._checks):
@@ -176,5 +174,5 @@ def _kl(a: Independent, b: Independent, name: str = "kl_independent") -> tf.Tens
         _v1.assert_equal(p.event_shape_tensor(), q.event_shape_tensor()),
     ]
     with tf.control_dependencies(checks):
-        taken = tf.size(a.event_shape_tensor()) - tf.size(p.event_shape_tensor())
-        return tf.reduce_sum(_kl_divergence(p, q, name=name), axis=tf.range(-taken, 0))
+        ndims = tf.size(a.event_shape_tensor()) - tf.size(p.event_shape_tensor())
+        return tf.reduce_sum(_kl_divergence(p, q, name=name), axis=tf.range(-ndims, 0))

@@ -72,8 +72,8 @@ class _OfClasses(tf.compat.v1.distributions.Distribution):
     def _matrices(self, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Returns x and the logits as matrices of one shape, and the shape of a result for each."""
         logits = self._logits
-        known = x.shape.is_fully_defined() and logits.shape.is_fully_defined()
-        if not known or x.shape != logits.shape:
+        has_static_shapes = x.shape.is_fully_defined() and logits.shape.is_fully_defined()
+        if not has_static_shapes or x.shape != logits.shape:
             logits = tf.ones_like(x, dtype=logits.dtype) * logits
             x = tf.ones_like(logits, dtype=x.dtype) * x
         shape = tf.shape(tf.reduce_sum(logits, -1))

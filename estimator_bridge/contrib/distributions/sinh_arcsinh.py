@@ -109,9 +109,9 @@ class SinhArcsinh(TransformedDistribution):
 
 def _broadcast_shape(*tensors: tf.Tensor) -> Any:
     """Returns the shape of a sum of tensors: a list if it is known, or a tensor."""
-    known = functools.reduce(tf.broadcast_static_shape, [each.shape for each in tensors])
-    if known.is_fully_defined():
-        return known.as_list()
+    static_shape = functools.reduce(tf.broadcast_static_shape, [each.shape for each in tensors])
+    if static_shape.is_fully_defined():
+        return static_shape.as_list()
     return functools.reduce(tf.broadcast_dynamic_shape, [tf.shape(each) for each in tensors])
 
 
@@ -133,11 +133,11 @@ def _check_scalars(distribution: Any, dtype: tf.DType, validate_args: bool) -> l
         ("event", distribution.is_scalar_event()),
         ("batch", distribution.is_scalar_batch()),
     ):
-        known = distribution_parameters.prefer_static_value(is_scalar)
-        if isinstance(known, tf.Tensor):
+        value = distribution_parameters.prefer_static_value(is_scalar)
+        if isinstance(value, tf.Tensor):
             if validate_args:
-                said = f"distribution must have scalar {what}_shape"
-                checks.append(_v1.assert_equal(is_scalar, True, message=said))
-        elif not known:
+                message = f"distribution must have scalar {what}_shape"
+                checks.append(_v1.assert_equal(is_scalar, True, message=message))
+        elif not value:
             raise ValueError(f"distribution must have scalar {what}_shape")
     return checks

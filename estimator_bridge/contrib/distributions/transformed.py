@@ -101,8 +101,8 @@ class TransformedDistribution(tf.compat.v1.distributions.Distribution):
         if self.event_shape.rank is not None:
             return self.event_shape.rank
         ndims = tf.size(self.event_shape_tensor())
-        known = distribution_parameters.maybe_get_static_value(ndims)
-        return ndims if known is None else known
+        static_ndims = distribution_parameters.maybe_get_static_value(ndims)
+        return ndims if static_ndims is None else static_ndims
 
     def _sample_n(self, n: Any, seed: Any = None, **kwargs: Any) -> tf.Tensor:
         shape = self._shapes.sample_shape(n)
@@ -132,8 +132,8 @@ class TransformedDistribution(tf.compat.v1.distributions.Distribution):
             log_prob = self._shapes.summed(log_prob)
             return self._shaped(log_prob + tf.cast(ildj, log_prob.dtype), y)
 
-        found = self._of_inverses(y, of_one, bijector_kwargs)
-        return found[0] if len(found) == 1 else tf.reduce_logsumexp(tf.stack(found), axis=0)
+        terms = self._of_inverses(y, of_one, bijector_kwargs)
+        return terms[0] if len(terms) == 1 else tf.reduce_logsumexp(tf.stack(terms), axis=0)
 
     def _prob(self, y: tf.Tensor, **kwargs: Any) -> tf.Tensor:
         base_kwargs, bijector_kwargs = self._parted(kwargs)
