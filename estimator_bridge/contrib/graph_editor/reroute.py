@@ -183,8 +183,8 @@ def _reroute_view_inputs(sgv0: Any, sgv1: Any, both_ways: bool) -> _Views:
     changed = [_with_inputs_of(first, second)]
     if both_ways:
         changed.append(_with_inputs_of(second, first))
-    for view, made in zip((second, first), changed):
-        view.assign_from(made)
+    for view, replacement in zip((second, first), changed):
+        view.assign_from(replacement)
     return first, second
 
 

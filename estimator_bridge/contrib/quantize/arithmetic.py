@@ -48,18 +48,18 @@ def _type_in_tf1(op: tf.Operation) -> str:
 
 
 def _has_quantized_input(
-    op: tf.Operation, done: set[tf.Operation], known: dict[tf.Operation, bool]
+    op: tf.Operation, done: set[tf.Operation], memo: dict[tf.Operation, bool]
 ) -> bool:
     """Whether a sum or product takes quantized values, and no activation follows it alone."""
-    if op not in known:
-        known[op] = False  # for a loop
-        known[op] = (
+    if op not in memo:
+        memo[op] = False  # for a loop
+        memo[op] = (
             op.type in _ARITHMETIC
             and op not in done
             and not _leads_to_activation(op)
-            and any(_is_quantized(tensor.op, done, known) for tensor in op.inputs)
+            and any(_is_quantized(tensor.op, done, memo) for tensor in op.inputs)
         )
-    return known[op]
+    return memo[op]
 
 
 def _leads_to_activation(op: tf.Operation) -> bool:
@@ -68,14 +68,14 @@ def _leads_to_activation(op: tf.Operation) -> bool:
 
 
 def _is_quantized(
-    op: tf.Operation, done: set[tf.Operation], known: dict[tf.Operation, bool]
+    op: tf.Operation, done: set[tf.Operation], memo: dict[tf.Operation, bool]
 ) -> bool:
     while op.type in _PASSED_THROUGH:
         op = op.inputs[0].op
     if op.type == "FakeQuantWithMinMaxVars" or _is_delayed(op):
         return True
     return op.type in _ARITHMETIC and any(
-        _has_quantized_input(tensor.op, done, known) for tensor in op.inputs
+        _has_quantized_input(tensor.op, done, memo) for tensor in op.inputs
     )
 
 

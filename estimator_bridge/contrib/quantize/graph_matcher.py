@@ -75,11 +75,11 @@ class OpTypePattern(Pattern):
             return None
         orders = [self._inputs] if self._ordered else itertools.permutations(self._inputs)
         for order in orders:
-            found = _match_all(order, op.inputs if order else ())
-            if found is not None:
+            matches = _match_all(order, op.inputs if order else ())
+            if matches is not None:
                 result = MatchResult()
                 result.add(self, op, tensor)
-                for each in found:
+                for each in matches:
                     result.merge_from(each)
                 return result
         return None
@@ -88,13 +88,13 @@ class OpTypePattern(Pattern):
 def _match_all(
     patterns: Iterable[Pattern], tensors: Iterable[tf.Tensor]
 ) -> list[MatchResult] | None:
-    found = []
+    matches = []
     for pattern, tensor in zip(patterns, tensors):
         result = pattern.match(tensor.op, tensor)
         if result is None:
             return None
-        found.append(result)
-    return found
+        matches.append(result)
+    return matches
 
 
 class OneofPattern(Pattern):
@@ -168,14 +168,16 @@ class MatchResult:
         self._found.update(other_match_result._found)
         self._named.update(other_match_result._named)
 
-    def _of(self, wanted: Pattern | str) -> tuple[tf.Operation | None, tf.Tensor | None]:
-        if isinstance(wanted, Pattern):
-            return self._found.get(wanted, (None, None))
-        if not isinstance(wanted, str):
-            raise ValueError(f"pattern_or_name has type {type(wanted)}. Expect Pattern or str.")
-        if wanted not in self._named:
+    def _of(self, pattern_or_name: Pattern | str) -> tuple[tf.Operation | None, tf.Tensor | None]:
+        if isinstance(pattern_or_name, Pattern):
+            return self._found.get(pattern_or_name, (None, None))
+        if not isinstance(pattern_or_name, str):
+            raise ValueError(
+                f"pattern_or_name has type {type(pattern_or_name)}. Expect Pattern or str."
+            )
+        if pattern_or_name not in self._named:
             return None, None
-        return self._found[self._named[wanted]]
+        return self._found[self._named[pattern_or_name]]
 
 
 class GraphMatcher:

@@ -105,11 +105,11 @@ def find_layers(graph: tf.Graph) -> list[Layer]:
       graph: the graph.
     """
     patterns = _Patterns()
-    found: dict[tf.Operation, Layer] = {}
+    layers: dict[tf.Operation, Layer] = {}
     for search in (_with_late_bypass, _with_activation, _without_activation, _separable):
         for layer in search(graph, patterns):
-            found.setdefault(layer.op, layer)
-    return list(found.values())
+            layers.setdefault(layer.op, layer)
+    return list(layers.values())
 
 
 def _with_late_bypass(graph: tf.Graph, patterns: _Patterns) -> Iterator[Layer]:

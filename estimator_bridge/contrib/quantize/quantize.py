@@ -99,10 +99,10 @@ class _Layers:
 
     def _leads_to(self, types: tuple[str, ...], op: tf.Operation) -> bool:
         """Whether an activation follows, with which the addition is one operation later."""
-        found = any(each.type in types for each in self._consumers(op))
-        if found:
+        has_activation = any(each.type in types for each in self._consumers(op))
+        if has_activation:
             v1.logging.info("%s is not quantized, because an activation follows.", op.name)
-        return found
+        return has_activation
 
 
 def _joined(context: str, name: str) -> str:
