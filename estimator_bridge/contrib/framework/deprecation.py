@@ -108,9 +108,9 @@ def _of_arguments(
     date: str | None,
     instructions: str,
     names: Any,
-    is_told: Callable[[str, Any], bool],
+    should_warn: Callable[[str, Any], bool],
     warn_once: bool,
-    said: str,
+    template: str,
 ) -> Callable:
     def decorate(function: Callable) -> Callable:
         signature = inspect.signature(function)
@@ -126,12 +126,12 @@ def _of_arguments(
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             try:
-                given = signature.bind_partial(*args, **kwargs).arguments
+                arguments = signature.bind_partial(*args, **kwargs).arguments
             except TypeError:  # the call itself raises a clearer error
-                given = {}
-            for name, value in {**given, **kwargs}.items():
-                if is_told(name, value):
-                    warn(f"calling {_name(function)} with {said.format(name, value)}")
+                arguments = {}
+            for name, value in {**arguments, **kwargs}.items():
+                if should_warn(name, value):
+                    warn(f"calling {_name(function)} with {template.format(name, value)}")
             return function(*args, **kwargs)
 
         return wrapped

@@ -149,5 +149,5 @@ def get_variable_full_name(var: Any) -> str:
 
 def add_model_variable(var: Any) -> None:
     """Adds a variable to the collection MODEL_VARIABLES, if it is not a member."""
-    if not any(var is known for known in _v1.get_collection(_Keys.MODEL_VARIABLES)):
+    if not any(var is member for member in _v1.get_collection(_Keys.MODEL_VARIABLES)):
         _v1.add_to_collection(_Keys.MODEL_VARIABLES, var)

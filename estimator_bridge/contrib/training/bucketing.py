@@ -73,36 +73,39 @@ def bucket(
             f"({num_buckets}) elements."
         )
     keys = sorted(tensors) if isinstance(tensors, dict) else None
-    given = [tensors[key] for key in keys] if keys else list(tensors)
-    if not given:
+    components = [tensors[key] for key in keys] if keys else list(tensors)
+    if not components:
         raise ValueError("Expected at least one tensor in bucket().")
-    with v1.name_scope(name, "bucket", given):
-        given = [v1.convert_to_tensor_or_sparse_tensor(tensor) for tensor in given]
-        kinds = [_batched_kind(each) if _is_sparse(each) else None for each in given]
-        given = [tf.io.serialize_sparse(each) if _is_sparse(each) else each for each in given]
-        known = [tensor.shape for tensor in given]
+    with v1.name_scope(name, "bucket", components):
+        components = [v1.convert_to_tensor_or_sparse_tensor(tensor) for tensor in components]
+        kinds = [_batched_kind(each) if _is_sparse(each) else None for each in components]
+        components = [
+            tf.io.serialize_sparse(each) if _is_sparse(each) else each for each in components
+        ]
+        component_shapes = [tensor.shape for tensor in components]
         if shapes is not None:
-            known = [
+            component_shapes = [
                 tf.TensorShape(shape) if kind is None else own
-                for shape, kind, own in zip(shapes, kinds, known)
+                for shape, kind, own in zip(shapes, kinds, component_shapes)
             ]
-        if not dynamic_pad and not all(shape.is_fully_defined() for shape in known):
+        if not dynamic_pad and not all(shape.is_fully_defined() for shape in component_shapes):
             raise ValueError(
-                f"All shapes must be fully defined: {known}. Pass shapes=, or dynamic_pad=True."
+                f"All shapes must be fully defined: {component_shapes}. Pass shapes=, or "
+                "dynamic_pad=True."
             )
         kind = tf.queue.PaddingFIFOQueue if dynamic_pad else tf.queue.FIFOQueue
-        types = [tensor.dtype for tensor in given]
+        types = [tensor.dtype for tensor in components]
         queues = [
-            kind(size, types, known, name=f"bucket_queue_{number}")
+            kind(size, types, component_shapes, name=f"bucket_queue_{number}")
             for number, size in enumerate(capacities)
         ]
         is_fixed = is_one_size and not allow_smaller_final_batch
         static = tf.get_static_value(tf.convert_to_tensor(batch_size)) if is_fixed else None
-        batched = [tf.TensorShape([static]).concatenate(shape) for shape in known]
+        batched = [tf.TensorShape([static]).concatenate(shape) for shape in component_shapes]
         top = tf.queue.PaddingFIFOQueue(
             capacity, [tf.int32, *types], [tf.TensorShape([]), *batched], name="top_queue"
         )
-        put = _puts(queues, given, tf.cast(which_bucket, tf.int32), keep_input)
+        put = _puts(queues, components, tf.cast(which_bucket, tf.int32), keep_input)
         batches = []
         for number, (queue, size) in enumerate(zip(queues, sizes)):
             take = queue.dequeue_up_to if allow_smaller_final_batch else queue.dequeue_many
@@ -174,12 +177,12 @@ def bucket_by_sequence_length(
                 f"{before} before {after}"
             )
     keys = sorted(tensors) if isinstance(tensors, dict) else None
-    given = [tensors[key] for key in keys] if keys else list(tensors)
-    with v1.name_scope(name, "bucket_by_sequence_length", [input_length, *given]):
+    components = [tensors[key] for key in keys] if keys else list(tensors)
+    with v1.name_scope(name, "bucket_by_sequence_length", [input_length, *components]):
         length = tf.cast(input_length, tf.int32)
         begun = tf.cast(tf.constant(bucket_boundaries, tf.int32) <= length, tf.int32)
         _, outputs = bucket(
-            [length, *given],
+            [length, *components],
             tf.reduce_sum(begun),
             batch_size,
             len(bucket_boundaries) + 1,
