@@ -37,8 +37,8 @@ class _Step:
 
     def latest(self, dimension: int) -> Any:
         """Returns the output of this step, or the one before it."""
-        made = self.outputs[dimension]
-        return self.outputs_before[dimension] if made is None else made
+        output = self.outputs[dimension]
+        return self.outputs_before[dimension] if output is None else output
 
 
 class GridRNNCell(RNNCell):
@@ -208,8 +208,8 @@ class GridRNNCell(RNNCell):
                     continue
                 memory = step.memories[dimension]
                 state = last if memory is None else (memory, last)
-                made = self._cells[dimension](read, state)
-                step.outputs[dimension], step.states[dimension] = made
+                result = self._cells[dimension](read, state)
+                step.outputs[dimension], step.states[dimension] = result
 
     def _layer(self, read: Any, last: Any) -> Any:
         scope = _v1.get_variable_scope()
@@ -222,14 +222,14 @@ class GridRNNCell(RNNCell):
         )
 
 
-def _dimensions(given: Any, count: int) -> list[int]:
+def _dimensions(dimensions: Any, count: int) -> list[int]:
     """Returns sorted dimensions, given as None, a number or a list."""
-    if given is None:
+    if dimensions is None:
         return []
-    found = sorted(set(given if isinstance(given, (list, tuple)) else [given]))
-    if any(each < 0 or each >= count for each in found):
-        raise ValueError(f"Invalid dims: {found}. Must be in [0, {count})")
-    return found
+    numbers = sorted(set(dimensions if isinstance(dimensions, (list, tuple)) else [dimensions]))
+    if any(each < 0 or each >= count for each in numbers):
+        raise ValueError(f"Invalid dims: {numbers}. Must be in [0, {count})")
+    return numbers
 
 
 def _joined(parts: Sequence[Any], dtype: Any) -> tf.Tensor:

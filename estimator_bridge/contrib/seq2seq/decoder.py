@@ -176,15 +176,15 @@ def zeros_of(size: Any, batch_size: Any, dtype: Any) -> tf.Tensor:
     sizes = [size] if tf.is_tensor(size) else tf.TensorShape(size).as_list()
     outputs = tf.zeros(tf.stack([batch_size, *sizes]), dtype)
     static = [tf.get_static_value(each) if tf.is_tensor(each) else each for each in sizes]
-    known = tf.get_static_value(batch_size) if tf.is_tensor(batch_size) else batch_size
-    outputs.set_shape([known, *static])
+    static_batch_size = tf.get_static_value(batch_size) if tf.is_tensor(batch_size) else batch_size
+    outputs.set_shape([static_batch_size, *static])
     return outputs
 
 
 def size_of(tensor: Any, axis: int) -> Any:
     """Returns the size of a dimension: a number if known, otherwise a tensor."""
-    known = tensor.shape.as_list()[axis]
-    return tf.shape(tensor)[axis] if known is None else known
+    size = tensor.shape.as_list()[axis]
+    return tf.shape(tensor)[axis] if size is None else size
 
 
 def check_output_layer(layer: Any) -> None:
