@@ -38,8 +38,8 @@ def BytesLimit() -> tf.Tensor:
 
 def _limit(gpu: str) -> int:
     with tf.compat.v1.Session(graph=tf.Graph()) as session:
-        found = {device.name: device.memory_limit_bytes for device in session.list_devices()}
-    return next(limit for name, limit in found.items() if name.endswith(f"device:{gpu}"))
+        limits = {device.name: device.memory_limit_bytes for device in session.list_devices()}
+    return next(limit for name, limit in limits.items() if name.endswith(f"device:{gpu}"))
 
 
 def _read(name: str, ask: Any) -> tf.Tensor:

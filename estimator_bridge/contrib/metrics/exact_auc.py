@@ -133,11 +133,11 @@ def _all_seen(
     ]
     if has_weights:
         flat.append(("concat_weights", tf.reshape(tf.cast(weights, weight_type), [-1])))
-    kept = [streaming_concat(values, name=part) for part, values in flat]
-    values = [value for value, _ in kept]
+    metrics = [streaming_concat(values, name=part) for part, values in flat]
+    values = [value for value, _ in metrics]
     if len(values) < 3:
         values.append(tf.ones_like(values[0]))
-    return (values[1], values[0], values[2]), tf.group(*(update for _, update in kept))
+    return (values[1], values[0], values[2]), tf.group(*(update for _, update in metrics))
 
 
 def _checks(labels: tf.Tensor) -> list[Any]:
@@ -145,9 +145,9 @@ def _checks(labels: tf.Tensor) -> list[Any]:
 
     tf.compat.v1.assert_less_equal would raise the error for constants while the graph is built.
     """
-    said = "labels must be 0 or 1, at least one is {}; labels:".format
+    message = "labels must be 0 or 1, at least one is {}; labels:".format
     return [
-        tf.raw_ops.Assert(condition=tf.reduce_all(correct), data=[said(wrong), labels])
+        tf.raw_ops.Assert(condition=tf.reduce_all(correct), data=[message(wrong), labels])
         for correct, wrong in ((labels <= 1, ">1"), (labels >= 0, "<0"))
     ]
 

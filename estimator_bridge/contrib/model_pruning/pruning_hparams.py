@@ -132,7 +132,7 @@ def of_weights(table: Mapping[re.Pattern[str], Any], name: str, option: str, def
     Raises:
       ValueError: several patterns match.
     """
-    found = [value for pattern, value in table.items() if pattern.search(name)]
-    if len(found) > 1:
+    values = [value for pattern, value in table.items() if pattern.search(name)]
+    if len(values) > 1:
         raise ValueError(f"Multiple matches in {option} for weight {name}")
-    return found[0] if found else default
+    return values[0] if values else default

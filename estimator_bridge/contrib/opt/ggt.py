@@ -84,9 +84,9 @@ class GGTOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
             keep["moment1"], self._decay * keep["moment1"] + (1.0 - self._decay) * flat
         )
         place = tf.cast(count - 1.0, tf.int32) % self._window
-        kept = _v1.scatter_update(keep["grad_buffer"], place, mean)
+        buffer = _v1.scatter_update(keep["grad_buffer"], place, mean)
         filled = tf.minimum(tf.convert_to_tensor(count), tf.cast(self._window, flat.dtype))
-        step = self._step(tf.transpose(kept / tf.sqrt(filled)), mean[:, tf.newaxis])
+        step = self._step(tf.transpose(buffer / tf.sqrt(filled)), mean[:, tf.newaxis])
         return self._applied(tf.reshape(step, [-1]), name_scope)
 
     def _kept(self, name: str) -> Any:
@@ -94,12 +94,12 @@ class GGTOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
 
     def _flat_gradient(self) -> tf.Tensor:
         """Returns the vector of all gradients; a variable without one keeps its last."""
-        kept, start, parts = self._kept("flat_grad"), 0, []
+        last_gradient, start, parts = self._kept("flat_grad"), 0, []
         for var in self._ordered:
             end = start + var.shape.num_elements()
-            parts.append(self._gradients.get(var.name, kept[start:end]))
+            parts.append(self._gradients.get(var.name, last_gradient[start:end]))
             start = end
-        return tf.convert_to_tensor(_v1.assign(kept, tf.concat(parts, 0)))
+        return tf.convert_to_tensor(_v1.assign(last_gradient, tf.concat(parts, 0)))
 
     def _step(self, window: tf.Tensor, mean: tf.Tensor) -> tf.Tensor:
         """Returns the step of all variables, before the learning rate.

@@ -184,8 +184,8 @@ class ShampooOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
             return self._roots.of_matrix(matrix, rank)
         slot = self.get_slot(var, f"H_{axis}")
         due = self._is_due(self._root_interval)
-        kept = _v1.cond(due, lambda: self._roots.of_matrix(matrix, rank), lambda: tf.identity(slot))
-        return _v1.assign(slot, kept)
+        root = _v1.cond(due, lambda: self._roots.of_matrix(matrix, rank), lambda: tf.identity(slot))
+        return _v1.assign(slot, root)
 
     def _is_due(self, interval: int) -> tf.Tensor:
         return tf.math.floormod(self._step_number, interval) < 1

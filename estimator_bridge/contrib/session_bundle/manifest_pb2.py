@@ -53,11 +53,11 @@ def _described() -> Any:
             message.oneof_decl.add(name=_CHOICE[1])
         for number, words in enumerate(fields.split(), 1):
             field, *kinds = words.split(":")
-            made = _add_field(message, field, number, kinds[-1] if kinds else None)
+            field_proto = _add_field(message, field, number, kinds[-1] if kinds else None)
             if name == _CHOICE[0]:
-                made.oneof_index = 0
+                field_proto.oneof_index = 0
             if "map" in kinds[:1]:
-                _make_map(message, made)
+                _make_map(message, field_proto)
     return file
 
 
@@ -81,8 +81,8 @@ def _make_map(message: Any, field: Any) -> None:
 
 
 def _made(name: str) -> Any:
-    found = _POOL.FindMessageTypeByName(f"{_PACKAGE}.{name}")
-    return message_factory.GetMessageClass(found)
+    descriptor = _POOL.FindMessageTypeByName(f"{_PACKAGE}.{name}")
+    return message_factory.GetMessageClass(descriptor)
 
 
 _POOL = descriptor_pool.Default()  # text formats look up messages in it

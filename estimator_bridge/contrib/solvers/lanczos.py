@@ -107,11 +107,11 @@ def _normalized(
     if count is None:
         return util.l2normalize(vector)
     before = util.l2norm(vector)
-    made, length = _orthogonal(vector, basis, count)
+    direction, length = _orthogonal(vector, basis, count)
     return tf.cond(
         length < _SHORTENED * before,
         lambda: _orthogonal(vector, basis, count),
-        lambda: (made, length),
+        lambda: (direction, length),
     )
 
 
