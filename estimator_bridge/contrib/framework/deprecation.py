@@ -147,11 +147,11 @@ class _Warning:
             raise ValueError("Don't deprecate things without conversion instructions!")
         when = f"after {date}" if date else "in a future version"
         self._rest = f"and will be removed {when}. Instructions for updating: {instructions}"
-        self._once, self._said = once, set[str]()
+        self._once, self._messages = once, set[str]()
 
     def __call__(self, what: str) -> None:
-        if not (self._once and what in self._said):
-            self._said.add(what)
+        if not (self._once and what in self._messages):
+            self._messages.add(what)
             tf.compat.v1.logging.warning("From this program: %s %s", what, self._rest)
 
 

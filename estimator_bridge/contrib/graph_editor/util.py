@@ -263,27 +263,27 @@ class ControlOutputs:
         if not isinstance(graph, tf.Graph):
             raise TypeError(f"Expected a tf.Graph, got: {type(graph)}")
         self._graph = graph
-        self._found: dict[Any, list[Any]] = {}
+        self._waiting_ops: dict[Any, list[Any]] = {}
         self._version: int | None = None
         self.update()
 
     def update(self) -> ControlOutputs:
         """Reads the graph again, if it has more operations, and returns this object."""
         if self._version != self._graph.version:
-            self._found = {}
+            self._waiting_ops = {}
             for op in self._graph.get_operations():
                 for awaited in op.control_inputs:
-                    concatenate_unique(self._found.setdefault(awaited, []), [op])
+                    concatenate_unique(self._waiting_ops.setdefault(awaited, []), [op])
             self._version = self._graph.version
         return self
 
     def get_all(self) -> dict[Any, list[Any]]:
         """Returns the operations that wait, by the one that they wait for."""
-        return self._found
+        return self._waiting_ops
 
     def get(self, op: Any) -> Sequence[Any]:
         """Returns the operations that wait for one."""
-        return self._found.get(op, ())
+        return self._waiting_ops.get(op, ())
 
     @property
     def graph(self) -> tf.Graph:

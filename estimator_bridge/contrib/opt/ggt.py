@@ -77,7 +77,9 @@ class GGTOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
         )
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
-        keep = {name: self._kept(name) for name in ("global_step", "grad_buffer", "moment1")}
+        keep = {
+            name: self._state_variable(name) for name in ("global_step", "grad_buffer", "moment1")
+        }
         flat = self._flat_gradient()
         count = _v1.assign_add(keep["global_step"], 1.0)
         mean = _v1.assign(
@@ -89,12 +91,12 @@ class GGTOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
         step = self._step(tf.transpose(buffer / tf.sqrt(filled)), mean[:, tf.newaxis])
         return self._applied(tf.reshape(step, [-1]), name_scope)
 
-    def _kept(self, name: str) -> Any:
+    def _state_variable(self, name: str) -> Any:
         return self._get_non_slot_variable(name, graph=_v1.get_default_graph())
 
     def _flat_gradient(self) -> tf.Tensor:
         """Returns the vector of all gradients; a variable without one keeps its last."""
-        last_gradient, start, parts = self._kept("flat_grad"), 0, []
+        last_gradient, start, parts = self._state_variable("flat_grad"), 0, []
         for var in self._ordered:
             end = start + var.shape.num_elements()
             parts.append(self._gradients.get(var.name, last_gradient[start:end]))

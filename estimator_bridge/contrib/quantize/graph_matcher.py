@@ -121,7 +121,7 @@ class MatchResult:
     """
 
     def __init__(self) -> None:
-        self._found: dict[Pattern, tuple[tf.Operation, tf.Tensor | None]] = {}
+        self._matches: dict[Pattern, tuple[tf.Operation, tf.Tensor | None]] = {}
         self._named: dict[str, Pattern] = {}
 
     def add(self, pattern: Any, op: tf.Operation, tensor: tf.Tensor | None) -> None:
@@ -135,7 +135,7 @@ class MatchResult:
         Raises:
           ValueError: another pattern has that name.
         """
-        self._found[pattern] = (op, tensor)
+        self._matches[pattern] = (op, tensor)
         if pattern.name is not None:
             if pattern.name in self._named:
                 raise ValueError(f"Name {pattern.name} is already bound to another pattern")
@@ -165,19 +165,19 @@ class MatchResult:
 
     def merge_from(self, other_match_result: MatchResult) -> None:
         """Adds what another match has."""
-        self._found.update(other_match_result._found)
+        self._matches.update(other_match_result._matches)
         self._named.update(other_match_result._named)
 
     def _of(self, pattern_or_name: Pattern | str) -> tuple[tf.Operation | None, tf.Tensor | None]:
         if isinstance(pattern_or_name, Pattern):
-            return self._found.get(pattern_or_name, (None, None))
+            return self._matches.get(pattern_or_name, (None, None))
         if not isinstance(pattern_or_name, str):
             raise ValueError(
                 f"pattern_or_name has type {type(pattern_or_name)}. Expect Pattern or str."
             )
         if pattern_or_name not in self._named:
             return None, None
-        return self._found[self._named[pattern_or_name]]
+        return self._matches[self._named[pattern_or_name]]
 
 
 class GraphMatcher:

@@ -133,7 +133,7 @@ def dynamic_decode(
                     lambda zero, output: v1.where(finished, zero, output), zero_outputs, outputs
                 )
                 next_state = tf.nest.map_structure(
-                    lambda new, old: _kept(finished, new, old), next_state, state
+                    lambda new, old: _keep_finished(finished, new, old), next_state, state
                 )
             arrays = tf.nest.map_structure(
                 lambda array, output: array.write(time, output), arrays, outputs
@@ -210,7 +210,7 @@ def output_size_of(cell: Any, layer: Any) -> Any:
     )
 
 
-def _kept(finished: Any, new: Any, old: Any) -> Any:
+def _keep_finished(finished: Any, new: Any, old: Any) -> Any:
     """Keeps the old state of ended sequences; scalars and arrays are always updated."""
     if isinstance(old, tf.TensorArray):
         return new

@@ -80,7 +80,7 @@ def _make_map(message: Any, field: Any) -> None:
     field.type_name = f".{_PACKAGE}.{message.name}.{pair}"
 
 
-def _made(name: str) -> Any:
+def _message_class(name: str) -> Any:
     descriptor = _POOL.FindMessageTypeByName(f"{_PACKAGE}.{name}")
     return message_factory.GetMessageClass(descriptor)
 
@@ -88,10 +88,10 @@ def _made(name: str) -> Any:
 _POOL = descriptor_pool.Default()  # text formats look up messages in it
 _POOL.AddSerializedFile(_described().SerializeToString())
 
-AssetFile = _made("AssetFile")
-ClassificationSignature = _made("ClassificationSignature")
-GenericSignature = _made("GenericSignature")
-RegressionSignature = _made("RegressionSignature")
-Signature = _made("Signature")
-Signatures = _made("Signatures")
-TensorBinding = _made("TensorBinding")
+AssetFile = _message_class("AssetFile")
+ClassificationSignature = _message_class("ClassificationSignature")
+GenericSignature = _message_class("GenericSignature")
+RegressionSignature = _message_class("RegressionSignature")
+Signature = _message_class("Signature")
+Signatures = _message_class("Signatures")
+TensorBinding = _message_class("TensorBinding")

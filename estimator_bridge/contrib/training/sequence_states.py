@@ -131,7 +131,7 @@ class SequenceQueueingStateSaver:
         assert self.prefetch_op is not None  # its operations come first
         if self._batch is None:
             with _v1.name_scope(self._scope):
-                self._batch = self._taken()
+                self._batch = self._take_batch()
         return self._batch
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
@@ -201,7 +201,7 @@ class SequenceQueueingStateSaver:
             ]
         return tf.group(token, *inserts.values(), *first, name="StateSaverPrefetchGroup")
 
-    def _taken(self) -> NextQueuedSequenceBatch:
+    def _take_batch(self) -> NextQueuedSequenceBatch:
         indices, keys, values = self._barrier.take_many(
             self._batch_size, self._is_small_allowed, name="BarrierTakeMany"
         )
