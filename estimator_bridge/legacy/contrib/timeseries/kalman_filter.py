@@ -151,8 +151,8 @@ class KalmanFilter:
         if self._is_simplified:
             return mean, left
         # Joseph's form: it stays positive definite for a gain with rounding errors.
-        kept = tf.matmul(rest, left, adjoint_b=True)
-        return mean, kept + _noise_of_gain(gain, tf.convert_to_tensor(observation_noise))
+        prior_part = tf.matmul(rest, left, adjoint_b=True)
+        return mean, prior_part + _noise_of_gain(gain, tf.convert_to_tensor(observation_noise))
 
     def observed_from_state(
         self, state_mean: Any, state_var: Any, observation_model: Any, observation_noise: Any
