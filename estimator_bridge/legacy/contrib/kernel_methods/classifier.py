@@ -85,8 +85,8 @@ class KernelLinearClassifier(LinearEstimator):
         Args:
           input_fn: returns features, or a dataset of them.
         """
-        given = {"input_fn": input_fn}
-        return self._predicted(PredictionKey.PROBABILITIES, given, as_iterable=True)
+        arguments = {"input_fn": input_fn}
+        return self._predicted(PredictionKey.PROBABILITIES, arguments, as_iterable=True)
 
 
 def _is_mapped(column: Any) -> bool:
