@@ -64,10 +64,10 @@ def plain_python(source: str) -> PlainCell:
             whole = "\n".join([bare, *lines[number + 1 : end]])
             version = _TENSORFLOW.match(bare)
             tensorflow = version[1] if version else tensorflow
-            kept = _statement_of(whole)
-            passed.append(bare if kept is None else f"{bare} (its statement is run)")
+            statement = _statement_of(whole)
+            passed.append(bare if statement is None else f"{bare} (its statement is run)")
             indent = lines[number][: len(lines[number]) - len(bare)]
-            replaced = f"{indent}{'pass' if kept is None else kept}".split("\n")
+            replaced = f"{indent}{'pass' if statement is None else statement}".split("\n")
             lines[number:end] = replaced + [""] * (end - number - len(replaced))
         number = end
     return PlainCell("\n".join(lines), tuple(passed), tensorflow)

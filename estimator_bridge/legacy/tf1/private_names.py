@@ -241,7 +241,7 @@ _PROFILER = "tf.profiler.experimental"
 # Names and modules that have no equivalent: the first version of TensorFlow without them, and what
 # to write. The advice on a module is that on its names, too.
 REMOVED = {
-    **{f"keras.{name}": said for name, said in REMOVED_FROM_KERAS.items()},
+    **{f"keras.{name}": advice for name, advice in REMOVED_FROM_KERAS.items()},
     "autograph.core.converter.EntityContext": (
         "2.3",
         "Write tensorflow.python.autograph.pyct.transformer.Context.",
