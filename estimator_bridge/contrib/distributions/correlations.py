@@ -1,4 +1,4 @@
-"""How samples of a sequence depend on those before them."""
+"""Correlations of a sequence's samples with those before them."""
 
 from __future__ import annotations
 

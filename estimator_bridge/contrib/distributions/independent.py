@@ -64,7 +64,7 @@ class Independent(tf.compat.v1.distributions.Distribution):
 
     @property
     def reinterpreted_batch_ndims(self) -> Any:
-        """How many batch dimensions are taken: a tensor, or a number where it is known."""
+        """The number of batch dimensions of the event: a tensor, or a number where it is known."""
         return self._count
 
     def _checks_of(self, count: tf.Tensor) -> list[Any]:

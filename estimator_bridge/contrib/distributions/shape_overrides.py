@@ -49,12 +49,12 @@ class ShapeOverrides:
 
     @property
     def may_have_batch(self) -> bool:
-        """Whether the batch shape is replaced, or may be when it runs."""
+        """True if the batch shape is replaced, or may be when it runs."""
         return _may_be_long(self.batch)
 
     @property
     def may_have_event(self) -> bool:
-        """Whether the event shape is replaced, or may be when it runs."""
+        """True if the event shape is replaced, or may be when it runs."""
         return _may_be_long(self.event)
 
     def sample_shape(self, n: Any) -> tf.Tensor:

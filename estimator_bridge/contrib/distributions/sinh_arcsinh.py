@@ -88,12 +88,12 @@ class SinhArcsinh(TransformedDistribution):
 
     @property
     def loc(self) -> tf.Tensor:
-        """What samples are moved by."""
+        """The shift of the samples."""
         return self._loc
 
     @property
     def scale(self) -> tf.Tensor:
-        """What they are stretched by."""
+        """The factor by which the samples are stretched."""
         return self._scale
 
     @property

@@ -86,7 +86,7 @@ class _Wishart(tf.compat.v1.distributions.Distribution):
 
     @property
     def cholesky_input_output_matrices(self) -> bool:
-        """Whether samples and their like are Cholesky factors."""
+        """True if samples, means and arguments are Cholesky factors."""
         return self._gives_factors
 
     @property

@@ -1,4 +1,4 @@
-"""What is known while a part of a graph is copied, and the functions that copy one element."""
+"""The state of a copy of a part of a graph, and the functions that copy one element."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Copying:
 
 
 class TransformerInfo:
-    """Which element is the copy of which.
+    """The pairs of elements and their copies.
 
     Args:
       info: the state of the copy.

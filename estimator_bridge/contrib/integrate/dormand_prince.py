@@ -55,7 +55,7 @@ class _Controls(NamedTuple):
 
 
 class _Reached(NamedTuple):
-    """How far the solution has come: the end of the last step, and the polynomial within it."""
+    """The solution so far: the end of the last step, and the polynomial within it."""
 
     y: Any
     derivative: Any

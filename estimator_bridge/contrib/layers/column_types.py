@@ -45,7 +45,7 @@ class Numbers(ContribColumn, _Numeric):
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """What ``tf.io.parse_example`` needs."""
+        """The spec for ``tf.io.parse_example``."""
         default = None if self.default_value is None else list(self.default_value)
         return {self.key: tf.io.FixedLenFeature([self.dimension], self.dtype, default)}
 
@@ -103,7 +103,7 @@ class Crossed(ContribColumn, _Crossed):
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """What ``tf.io.parse_example`` needs."""
+        """The spec for ``tf.io.parse_example``."""
         spec: dict[str, Any] = {}
         for column in self.columns:
             spec.update(column.parse_example_spec)
@@ -226,7 +226,7 @@ class Scattered(ContribColumn, _ScatteredFields):
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """What ``tf.io.parse_example`` needs."""
+        """The spec for ``tf.io.parse_example``."""
         return {self.column_name: tf.io.VarLenFeature(tf.string)}
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:

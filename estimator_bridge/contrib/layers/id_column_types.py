@@ -67,7 +67,7 @@ class Integerized(SparseColumn, _Identity):
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """What ``tf.io.parse_example`` needs."""
+        """The spec for ``tf.io.parse_example``."""
         return {self.key: tf.io.VarLenFeature(self.dtype)}
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> tf.SparseTensor:
@@ -112,7 +112,7 @@ class Keys(SparseColumn, _List):
 
     @property
     def lookup_config(self) -> LookupConfig:  # type: ignore[override]
-        """How ids are found."""
+        """The settings of the lookup of ids."""
         words = tuple(self.vocabulary_list)
         return LookupConfig(keys=words, vocab_size=len(words), default_value=self.default_value)
 
@@ -127,7 +127,7 @@ class Vocabulary(SparseColumn, _File):
 
     @property
     def lookup_config(self) -> LookupConfig:  # type: ignore[override]
-        """How ids are found."""
+        """The settings of the lookup of ids."""
         return LookupConfig(
             self.vocabulary_file, None, self.num_oov_buckets, self.vocabulary_size,
             self.default_value,
@@ -159,12 +159,12 @@ class Weighted(ContribColumn, _Weighted):
 
     @property
     def lookup_config(self) -> LookupConfig | None:
-        """How ids are found."""
+        """The settings of the lookup of ids."""
         return self.categorical_column.lookup_config
 
     @property
     def combiner(self) -> str:
-        """How a linear model adds up several values."""
+        """The way in which a linear model adds up several values."""
         return self.categorical_column.combiner
 
     def is_compatible(self, other: Any) -> bool:

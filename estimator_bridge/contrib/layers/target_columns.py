@@ -58,7 +58,7 @@ def multi_class_target(
 
 @dataclasses.dataclass(frozen=True)
 class _Target:
-    """What labels of a kind need.
+    """A kind of labels, with its loss and metrics.
 
     Attributes:
       label_name: the key of the labels, or None.

@@ -50,7 +50,7 @@ def _type_in_tf1(op: tf.Operation) -> str:
 def _has_quantized_input(
     op: tf.Operation, done: set[tf.Operation], memo: dict[tf.Operation, bool]
 ) -> bool:
-    """Whether a sum or product takes quantized values, and no activation follows it alone."""
+    """Returns whether an operation takes quantized values, and no activation follows it alone."""
     if op not in memo:
         memo[op] = False  # for a loop
         memo[op] = (
@@ -80,6 +80,6 @@ def _is_quantized(
 
 
 def _is_delayed(op: tf.Operation) -> bool:
-    """Whether an operation is the choice between values and their quantized ones."""
+    """Returns whether an operation is the choice between values and their quantized ones."""
     is_v2 = op.type in ("If", "StatelessIf") and op.name.endswith("/delayed_quant")
     return is_v2 or "delayed_quant/Merge" in op.name

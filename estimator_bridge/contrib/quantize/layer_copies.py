@@ -35,7 +35,7 @@ class LinearLayer:
 
     @property
     def inputs(self) -> tf.Tensor:
-        """What the weights are applied to."""
+        """The tensor that the weights are applied to."""
         return self.op.inputs[0]
 
     @property
@@ -45,7 +45,7 @@ class LinearLayer:
 
     @property
     def is_depthwise(self) -> bool:
-        """Whether the weights have the output channels in two dimensions."""
+        """True if the weights have the output channels in two dimensions."""
         return self.op.type == "DepthwiseConv2dNative"
 
     def of_channels(self, values: tf.Tensor, name: str) -> tf.Tensor:

@@ -168,7 +168,7 @@ def _bias(match: MatchResult, patterns: _Patterns) -> tf.Operation | None:
 
 
 def _leads_to_statistics(activation: tf.Operation) -> bool:
-    """Whether a layer's identity only feeds a batch norm, which after folding is not an output."""
+    """Returns whether an identity feeds only a batch norm; folding makes it no output."""
     if activation.type != "Identity":
         return False
     consumers = activation.outputs[0].consumers()

@@ -98,7 +98,7 @@ class _Layers:
         self.done.add(op)
 
     def _leads_to(self, types: tuple[str, ...], op: tf.Operation) -> bool:
-        """Whether an activation follows, with which the addition is one operation later."""
+        """Returns whether an activation follows, with which the addition is one operation later."""
         has_activation = any(each.type in types for each in self._consumers(op))
         if has_activation:
             v1.logging.info("%s is not quantized, because an activation follows.", op.name)

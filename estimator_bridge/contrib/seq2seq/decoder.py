@@ -65,7 +65,7 @@ class Decoder(abc.ABC):
 
     @property
     def tracks_own_finished(self) -> bool:
-        """Whether ``step`` reports all sequences that have ended, not only new ones."""
+        """True if ``step`` reports all sequences that have ended, not only new ones."""
         return False
 
 

@@ -26,7 +26,7 @@ _v1 = tf.compat.v1
 
 
 class WALSUpdate(NamedTuple):
-    """What an update gives.
+    """The results of an update.
 
     Attributes:
       new_values: the new factors of the rows (columns) in the input.

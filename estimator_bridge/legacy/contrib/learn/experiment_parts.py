@@ -1,4 +1,4 @@
-"""What an Experiment is made of: its settings, checks and waits."""
+"""The parts of an Experiment: settings, checks and waits."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class ValidationMonitor(EveryN):
 
     @property
     def early_stopped(self) -> bool:
-        """Whether the monitor stopped the training."""
+        """True if the monitor stopped the training."""
         return self._early_stopped
 
     @property

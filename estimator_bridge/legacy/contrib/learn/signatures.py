@@ -13,7 +13,7 @@ _v1 = tf.compat.v1
 
 
 class Signature(NamedTuple):
-    """What a tensor's successors have to share; the first dimension may differ.
+    """The type and shape that a tensor's successors have to share; the first dimension may differ.
 
     Attributes:
       dtype: the type.

@@ -85,7 +85,7 @@ class SDCAOptimizer:
 
     @property
     def adaptive(self) -> bool:
-        """Whether to sample examples by their expected gain."""
+        """True to sample examples by their expected gain."""
         return self._adaptive
 
     @property

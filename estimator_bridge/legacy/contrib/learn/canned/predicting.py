@@ -1,4 +1,4 @@
-"""What canned classifiers and regressors of tf.contrib.learn add to an estimator."""
+"""The methods that canned classifiers and regressors of tf.contrib.learn add to an estimator."""
 
 from __future__ import annotations
 

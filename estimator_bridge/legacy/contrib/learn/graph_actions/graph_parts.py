@@ -1,4 +1,4 @@
-"""What the loops look up in a graph, or add to it: savers, initializers and summaries."""
+"""The savers, initializers and summaries that the loops look up in a graph, or add to it."""
 
 from __future__ import annotations
 
