@@ -23,7 +23,7 @@ def inverse_root(matrix: Any, root: int, epsilon: float) -> tf.Tensor:
     """Returns (matrix + epsilon * I) ** (-1 / root), by Newton's method on two matrices.
 
     Iannazzo, "On the Newton method for the matrix pth root" (2006): ``power`` starts as a multiple
-    of the matrix and becomes I, and ``found`` becomes the root.
+    of the matrix and becomes I, and ``inverse`` becomes the root.
     """
     matrix = _with_ridge(matrix, epsilon)
     identity = tf.eye(tf.shape(matrix)[0], dtype=matrix.dtype)
