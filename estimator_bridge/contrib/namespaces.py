@@ -93,7 +93,7 @@ def read_tables(
     """
     namespaces = {}
     for namespace, places in names.items():
-        listed = {
+        targets = {
             name: _full(package, place, target or name)
             for place, words in places.items()
             for name, _, target in (word.partition("=") for word in words.split())
@@ -104,7 +104,7 @@ def read_tables(
             for name in words.split()
         }
         namespaces[namespace] = Namespace(
-            namespace, f"{package}.{namespace}", listed, advice_by_name
+            namespace, f"{package}.{namespace}", targets, advice_by_name
         )
     return namespaces
 

@@ -179,7 +179,9 @@ def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:
         modules[f"tensorflow.python.tpu.{module}"] = _BELOW[f"tpu.{module}"]
     hook = _here("training", "AsyncCheckpointSaverHook")
     modules["tensorflow.python.tpu.async_checkpoint"] = (hook, {})
-    return {name: (names, _Lacking(name, names, gone)) for name, (names, gone) in modules.items()}
+    return {
+        name: (names, _Lacking(name, names, removed)) for name, (names, removed) in modules.items()
+    }
 
 
 class _Lacking(dict[str, str]):
@@ -191,8 +193,8 @@ class _Lacking(dict[str, str]):
       gone: advice for missing names that libraries import.
     """
 
-    def __init__(self, module: str, names: Mapping[str, str], gone: Mapping[str, str]):
-        super().__init__(gone)
+    def __init__(self, module: str, names: Mapping[str, str], removed: Mapping[str, str]):
+        super().__init__(removed)
         self._module, self._names = module, names
 
     def __contains__(self, name: Any) -> bool:

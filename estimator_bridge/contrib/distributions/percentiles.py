@@ -96,5 +96,5 @@ def _axes_of(x: tf.Tensor, axis: Any) -> list[int]:
 def _samples_last(x: tf.Tensor, axes: list[int]) -> tf.Tensor:
     """Moves the axes behind the others, and makes them one."""
     others = [each for each in range(x.shape.rank) if each not in axes]
-    moved = tf.transpose(x, others + axes)
-    return tf.reshape(moved, tf.concat([tf.shape(moved)[: len(others)], [-1]], 0))
+    transposed = tf.transpose(x, others + axes)
+    return tf.reshape(transposed, tf.concat([tf.shape(transposed)[: len(others)], [-1]], 0))

@@ -76,10 +76,10 @@ class SinhArcsinh(TransformedDistribution):
             bent = shaped(skewness=self._skewness)
             symmetric = bent if skewness is None else shaped(skewness=tf.zeros([], dtype))
             factor = 2 * self._scale / symmetric.forward(tf.constant(2, dtype))
-            moved = AffineScalar(shift=loc, scale=factor, validate_args=validate_args)
+            affine = AffineScalar(shift=loc, scale=factor, validate_args=validate_args)
             super().__init__(
                 distribution=distribution,
-                bijector=Chain([moved, bent]),
+                bijector=Chain([affine, bent]),
                 batch_shape=_broadcast_shape(loc, self._scale, self._tailweight, self._skewness),
                 validate_args=validate_args,
                 name=scope,

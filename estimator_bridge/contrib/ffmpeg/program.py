@@ -117,15 +117,17 @@ def _run(contents: bytes, suffix: str, before: list[str], options: list[str]) ->
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, f"input.{suffix}".rstrip(".")), Path(folder, "output.raw")
         source.write_bytes(contents)
-        done = subprocess.run(
+        process = subprocess.run(
             [program, *_QUIET, *before, "-i", str(source), *options, str(target)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
         )
-        log = done.stderr.decode(errors="replace").replace("\r", "\n")
-        if done.returncode:
-            raise _FailedError(f"FFmpeg execution failed: {done.returncode}: {log.strip()[-500:]}")
+        log = process.stderr.decode(errors="replace").replace("\r", "\n")
+        if process.returncode:
+            raise _FailedError(
+                f"FFmpeg execution failed: {process.returncode}: {log.strip()[-500:]}"
+            )
         return target.read_bytes() if target.exists() else b"", log
 
 

@@ -51,9 +51,9 @@ def fuse_op(
     before, until = _needed(nodes, input_nodes), _needed(nodes, output_nodes)
     between = until - before - set(output_nodes)
     for name in sorted(between):
-        for read in _inputs(nodes[name]):
-            if read in before and read not in input_nodes:
-                raise TypeError(f"Node {name} uses input {read} not in input_nodes.")
+        for input_name in _inputs(nodes[name]):
+            if input_name in before and input_name not in input_nodes:
+                raise TypeError(f"Node {name} uses input {input_name} not in input_nodes.")
     result = tf.compat.v1.GraphDef()
     result.node.extend(node for node in graph_def.node if node.name in before)
     fused = result.node.add(name=op_name, op=op_type, input=input_nodes)

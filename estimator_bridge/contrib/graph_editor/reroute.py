@@ -156,8 +156,8 @@ def _reroute(ts0: Any, ts1: Any, both_ways: bool, can_modify: Any, cannot_modify
         for instead, tensor in ((a, b), (b, a))[: 2 if both_ways else 1]
         for op in dict.fromkeys(tensor.consumers())
         if (allowed is None or op in allowed) and op not in refused
-        for number, read in enumerate(op.inputs)
-        if read is tensor
+        for number, op_input in enumerate(op.inputs)
+        if op_input is tensor
     ]
     for instead, op, number in changes:
         replace_input(op, number, instead)

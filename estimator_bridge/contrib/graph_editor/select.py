@@ -74,9 +74,9 @@ def filter_ts(ops: Any, positive_filter: _Filter) -> list[Any]:
       ops: operations, or a graph.
       positive_filter: a function of a tensor, or True for all.
     """
-    listed = make_list_of_op(ops)
-    tensors = read_tensors(listed)
-    concatenate_unique(tensors, [tensor for op in listed for tensor in op.outputs])
+    op_list = make_list_of_op(ops)
+    tensors = read_tensors(op_list)
+    concatenate_unique(tensors, [tensor for op in op_list for tensor in op.outputs])
     return _passing(tensors, positive_filter)
 
 
@@ -170,7 +170,7 @@ def _selected(
     options: dict[str, Any],
     expressions: tuple[str, str, str],
     from_regex: Callable[[Any, Any], list[Any]],
-    listed: Callable[[Any], list[Any]],
+    list_elements: Callable[[Any], list[Any]],
 ) -> list[Any]:
     """Returns elements of one kind.
 
@@ -180,7 +180,7 @@ def _selected(
       expressions: how regular expressions for other kinds start, how those for this kind do, and
         the keyword that asks for that start.
       from_regex: returns a graph's elements whose names match.
-      listed: returns the elements of any other argument.
+      list_elements: returns the elements of any other argument.
     """
     elements: list[Any] = []
     for arg in args:
@@ -188,7 +188,7 @@ def _selected(
             pattern = _pattern(arg, options, *expressions)
             chosen = from_regex(options["graph"], pattern) if pattern else []
         else:
-            chosen = listed(arg)
+            chosen = list_elements(arg)
         concatenate_unique(elements, _passing(chosen, options.get("positive_filter")))
     return elements
 

@@ -95,11 +95,11 @@ def compute_boundary_ts(ops: Any) -> tuple[list[Any], list[Any], list[Any]]:
     Args:
       ops: the operations of the part.
     """
-    listed = make_list_of_op(ops)
-    part = set(listed)
-    read, outputs = read_tensors(listed), [tensor for op in listed for tensor in op.outputs]
-    entering = [tensor for tensor in read if tensor.op not in part]
-    inside = [tensor for tensor in read if tensor.op in part]
+    op_list = make_list_of_op(ops)
+    part = set(op_list)
+    inputs, outputs = read_tensors(op_list), [tensor for op in op_list for tensor in op.outputs]
+    entering = [tensor for tensor in inputs if tensor.op not in part]
+    inside = [tensor for tensor in inputs if tensor.op in part]
     hidden = {id(tensor) for tensor in inside if set(tensor.consumers()) <= part}
     return entering, [tensor for tensor in outputs if id(tensor) not in hidden], inside
 

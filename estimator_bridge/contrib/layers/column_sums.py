@@ -112,8 +112,8 @@ def joint_weighted_sum_from_feature_columns(
             pair = _ids(column, features)
             _check_joint(column, pair)
             ids = pair[0]  # type: ignore[index]
-            moved = ids.values + tf.cast(rows, ids.values.dtype)
-            parts.append(tf.SparseTensor(ids.indices, tf.cast(moved, tf.int64), ids.dense_shape))
+            row_ids = ids.values + tf.cast(rows, ids.values.dtype)
+            parts.append(tf.SparseTensor(ids.indices, tf.cast(row_ids, tf.int64), ids.dense_shape))
             rows += _number_of_ids(column)
         if not parts:
             raise AssertionError("At least one column must be in the model.")

@@ -165,11 +165,11 @@ def _learning_rate(learning_rate: Any) -> Any:
 def _optimizer(optimizer: Any, rate: Any) -> Any:
     is_class = isinstance(optimizer, type) and issubclass(optimizer, v1.train.Optimizer)
     if isinstance(optimizer, str) or is_class:
-        shown = optimizer if isinstance(optimizer, str) else optimizer.__name__
+        name = optimizer if isinstance(optimizer, str) else optimizer.__name__
         if rate is None:
             raise ValueError(
                 "Learning rate is None, but should be specified if optimizer is "
-                f"{'class' if is_class else 'string'} ({shown})."
+                f"{'class' if is_class else 'string'} ({name})."
             )
         if is_class:
             return optimizer(learning_rate=rate)

@@ -122,8 +122,8 @@ class _Target:
         results = {"loss": streaming_mean(self.loss(logits, labels, features))}
         results.update(self._own_metrics(logits, labels))
         for name, metric in (self._default_metrics() if metrics is None else metrics).items():
-            shown, predictions = self._predictions_for(name, logits)
-            results[shown] = _measured(metric, predictions, labels, weights)
+            key, predictions = self._predictions_for(name, logits)
+            results[key] = _measured(metric, predictions, labels, weights)
         return results
 
     def _of(self, labels: Any) -> Any:

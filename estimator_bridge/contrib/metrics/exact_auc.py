@@ -55,8 +55,8 @@ def streaming_dynamic_auc(
         raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
     area = _roc_area if curve == "ROC" else _pr_area
     with _v1.variable_scope(name, "dynamic_auc"):
-        seen, update = _all_seen(labels, predictions, weights, tf.float64)
-        (value,) = _or_zeros(seen, lambda: [area(*_cumulated(*seen))])
+        samples, update = _all_seen(labels, predictions, weights, tf.float64)
+        (value,) = _or_zeros(samples, lambda: [area(*_cumulated(*samples))])
     return result(value, update, metrics_collections, updates_collections)
 
 
@@ -97,8 +97,8 @@ def auc_with_confidence_intervals(
         raise ValueError(f"alpha must be between 0 and 1; currently {alpha:.2f}")
     quantile = tf.math.ndtri(tf.constant((1 + alpha) / 2, tf.float64))
     with _v1.variable_scope(name, "auc_with_confidence_intervals"):
-        seen, update = _all_seen(labels, predictions, weights, tf.float32)
-        labels, predictions, weights = seen
+        samples, update = _all_seen(labels, predictions, weights, tf.float32)
+        labels, predictions, weights = samples
 
         def interval() -> list[tf.Tensor]:
             area, variance = _area_and_variance(labels, predictions, tf.cast(weights, tf.float64))
@@ -106,7 +106,7 @@ def auc_with_confidence_intervals(
             return [tf.cast(each, tf.float32) for each in (area, *bounds)]
 
         enough = tf.reduce_sum(weights) >= 1  # fewer examples have no variance
-        value = AucData(*_or_zeros(seen, interval, tf.float32, 3, enough))
+        value = AucData(*_or_zeros(samples, interval, tf.float32, 3, enough))
         with tf.control_dependencies([update]):
             update = tf.constant(True)
     return result(value, update, metrics_collections, updates_collections)
@@ -159,10 +159,10 @@ def _has_both_classes(labels: tf.Tensor, weights: tf.Tensor) -> tf.Tensor:
 
 
 def _or_zeros(
-    seen: Any, compute: Any, dtype: tf.DType = tf.float64, count: int = 1, enough: Any = True
+    samples: Any, compute: Any, dtype: tf.DType = tf.float64, count: int = 1, enough: Any = True
 ) -> Any:
     """Returns results; zeros if not both classes, or not enough examples, have been seen."""
-    labels, _, weights = seen
+    labels, _, weights = samples
     is_defined = tf.logical_and(_has_both_classes(labels, weights), enough)
     zeros = [tf.zeros([], dtype)] * count
     return tf.nest.flatten(_v1.cond(is_defined, compute, lambda: zeros))

@@ -71,10 +71,10 @@ class Pruning:
         begin, end = spec.sparsity_function_begin_step, spec.sparsity_function_end_step
         with tf.name_scope(spec.name):
             elapsed = tf.divide(tf.cast(self._global_step - begin, tf.float32), end - begin)
-            left = 1 - tf.minimum(1.0, tf.maximum(0.0, elapsed))
+            remainder = 1 - tf.minimum(1.0, tf.maximum(0.0, elapsed))
             return tf.add(
                 (spec.initial_sparsity - spec.target_sparsity)
-                * tf.pow(left, spec.sparsity_function_exponent),
+                * tf.pow(remainder, spec.sparsity_function_exponent),
                 spec.target_sparsity,
                 name="sparsity",
             )

@@ -119,8 +119,10 @@ class GGTOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
         least = tf.reduce_min(roots)
 
         def through(weights: tf.Tensor) -> tf.Tensor:
-            seen = tf.matmul(vectors, tf.matmul(window, mean, transpose_a=True), transpose_a=True)
-            return tf.matmul(window, tf.matmul(vectors, weights[:, tf.newaxis] * seen))
+            projection = tf.matmul(
+                vectors, tf.matmul(window, mean, transpose_a=True), transpose_a=True
+            )
+            return tf.matmul(window, tf.matmul(vectors, weights[:, tf.newaxis] * projection))
 
         inside = through(1.0 / (roots + self._sigma_eps) ** 3)
         outside = (mean - through(1.0 / values)) / least

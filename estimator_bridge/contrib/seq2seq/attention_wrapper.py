@@ -250,8 +250,8 @@ class AttentionWrapper(RNNCell):
         return dense_layers, sum(entries)
 
     def _one_or_all(self, values: Iterable[Any]) -> Any:
-        listed = tuple(values)
-        return listed if self._is_multi else listed[0]
+        entries = tuple(values)
+        return entries if self._is_multi else entries[0]
 
     def _checked(self, problem: str, batch_size: Any, values: Any) -> Any:
         checks = [

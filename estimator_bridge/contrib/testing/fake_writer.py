@@ -104,9 +104,9 @@ class FakeSummaryWriter:
             (expected_added_meta_graphs, self._added_meta_graphs),
             (expected_session_logs, self._added_session_logs),
         )
-        for expected_items, got in written:
+        for expected_items, actual_items in written:
             if expected_items is not None:
-                test_case.assertEqual(expected_items, got)
+                test_case.assertEqual(expected_items, actual_items)
 
     def add_summary(self, summ: Any, current_global_step: int) -> None:
         """Keeps a Summary, or a serialized one."""

@@ -105,14 +105,14 @@ def bucket(
         top = tf.queue.PaddingFIFOQueue(
             capacity, [tf.int32, *types], [tf.TensorShape([]), *batched], name="top_queue"
         )
-        put = _puts(queues, components, tf.cast(which_bucket, tf.int32), keep_input)
+        enqueue = _puts(queues, components, tf.cast(which_bucket, tf.int32), keep_input)
         batches = []
         for number, (queue, size) in enumerate(zip(queues, sizes)):
             take = queue.dequeue_up_to if allow_smaller_final_batch else queue.dequeue_many
             batch = tf.nest.flatten(take(size))
             batches.append(top.enqueue([tf.constant(number), *batch]))
         _run(queues[0], batches, [top])
-        _run(top, [put] * num_threads, queues)
+        _run(top, [enqueue] * num_threads, queues)
         which, *outputs = top.dequeue(name="dequeue_top")
         outputs = [
             output if kind is None else v1.deserialize_many_sparse(output, *kind)
@@ -214,15 +214,15 @@ def _batched_kind(tensor: tf.SparseTensor) -> tuple[tf.DType, int | None]:
 def _puts(queues: Sequence[Any], tensors: list, which: tf.Tensor, keep: Any) -> tf.Operation:
     """Puts an example into its bucket, if it is to be kept."""
 
-    def done(put: Any) -> tf.Tensor:
-        with tf.control_dependencies([put]):
+    def true_after(enqueue: Any) -> tf.Tensor:
+        with tf.control_dependencies([enqueue]):
             return tf.constant(True)
 
     outcomes = []
     for number, queue in enumerate(queues):
         chosen = tf.logical_and(tf.cast(keep, tf.bool), tf.equal(which, number))
-        put = functools.partial(lambda queue: done(queue.enqueue(tensors)), queue)
-        outcomes.append(v1.cond(chosen, put, lambda: tf.constant(False)))
+        enqueue = functools.partial(lambda queue: true_after(queue.enqueue(tensors)), queue)
+        outcomes.append(v1.cond(chosen, enqueue, lambda: tf.constant(False)))
     return tf.group(*outcomes)
 
 

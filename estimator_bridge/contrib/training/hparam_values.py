@@ -83,9 +83,9 @@ def _assign(assignments: dict[str, Any], match: re.Match[str], kind: type, value
 
 
 def _parse(name: str, kind: type, text: str, values: str) -> Any:
-    read: Callable[[str], Any] = _parse_bool if kind is bool else kind
+    parse: Callable[[str], Any] = _parse_bool if kind is bool else kind
     try:
-        return read(text)
+        return parse(text)
     except (ValueError, TypeError) as error:
         raise ValueError(
             f"Could not parse hparam '{name}' of type '{kind.__name__}' with value '{text}' in "

@@ -164,7 +164,7 @@ def _counted_shares(labels: tf.Tensor, classes: int) -> tf.Tensor:
     counts = _v1.Variable(
         [_FIRST_COUNT] * classes, trainable=False, name="class_count", dtype=tf.int64
     )
-    seen = tf.reduce_sum(tf.one_hot(labels, classes, dtype=tf.int64), 0)
+    batch_counts = tf.reduce_sum(tf.one_hot(labels, classes, dtype=tf.int64), 0)
     # A copy, because the counts must not change during the division.
-    now = _v1.assign_add(counts, seen) + 0
+    now = _v1.assign_add(counts, batch_counts) + 0
     return tf.cast(now / tf.reduce_sum(now), tf.float32)

@@ -70,9 +70,11 @@ def check_shape(value: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
       ValueError: the static rank is another one.
     """
     value = check_rank(value, like.shape.rank)
-    sizes, got = tf.shape(like), tf.shape(value)
+    sizes, actual = tf.shape(like), tf.shape(value)
     text = f"Shape of tensor {value.name} should be: "
-    check = _v1.Assert(tf.reduce_all(tf.equal(sizes, got)), [text, sizes, "shape received:", got])
+    check = _v1.Assert(
+        tf.reduce_all(tf.equal(sizes, actual)), [text, sizes, "shape received:", actual]
+    )
     with tf.control_dependencies([check]):
         checked = tf.identity(value, name="shape_checked")
     checked.set_shape(value.shape.merge_with(like.shape))

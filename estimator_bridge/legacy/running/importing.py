@@ -136,9 +136,9 @@ def _name_of(module: Any, full_name: str, dialect: Dialect) -> Any:
         pass
     if isinstance(module, MissingNameStub):
         return _missing(full_name, None)
-    moved = moved_module(full_name)
-    if moved is not None:
-        return moved
+    new_module = moved_module(full_name)
+    if new_module is not None:
+        return new_module
     try:
         return with_old_names(getattr(module, full_name.rpartition(".")[2]))
     except AttributeError as error:
@@ -179,7 +179,7 @@ def _hang(placeholder: MissingNameStub) -> None:
 
 def _with(module: Any, values: dict[str, Any]) -> ModuleType:
     """Returns a module as the `from` of one import statement sees it."""
-    seen = ModuleType(getattr(module, "__name__", _ROOT))
-    seen.__getattr__ = lambda name: getattr(module, name)  # type: ignore[method-assign]
-    vars(seen).update(values)
-    return seen
+    view = ModuleType(getattr(module, "__name__", _ROOT))
+    view.__getattr__ = lambda name: getattr(module, name)  # type: ignore[method-assign]
+    vars(view).update(values)
+    return view

@@ -46,10 +46,10 @@ def plain_python(source: str) -> PlainCell:
     passed = []
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%"):
-        shown = lines[first].strip()
-        if re.split(r"\W", shown[2:])[0] not in _AROUND_A_CELL:
-            return PlainCell("", (f"{shown} (the whole cell)",))
-        passed.append(f"{shown} (its cell is run)")
+        magic = lines[first].strip()
+        if re.split(r"\W", magic[2:])[0] not in _AROUND_A_CELL:
+            return PlainCell("", (f"{magic} (the whole cell)",))
+        passed.append(f"{magic} (its cell is run)")
         lines[first] = ""
     if _is_python("\n".join(lines)):
         return PlainCell("\n".join(lines), tuple(passed))

@@ -47,8 +47,8 @@ def missing_name_message(name: str, error: Exception | None = None) -> str:
     return f"{name} is not supported. {hint}"
 
 
-def _of_contrib(shown: str) -> str:
-    namespace = shown.split(".")[2]
+def _of_contrib(name: str) -> str:
+    namespace = name.split(".")[2]
     if namespace in NAMESPACES:
-        return f"{shown} is not supported. {_TABLE}"
+        return f"{name} is not supported. {_TABLE}"
     return f"tf.contrib.{namespace} {Namespaces()[namespace]}"

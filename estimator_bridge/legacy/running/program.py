@@ -54,9 +54,9 @@ def _say(text: str) -> None:
         print(f"estimator-bridge: {text}", file=sys.stderr, flush=True)
 
 
-def _display(*shown: Any, **unused_options: Any) -> None:
+def _display(*values: Any, **unused_options: Any) -> None:
     """Implements a notebook's `display` on a terminal."""
-    for value in shown:
+    for value in values:
         print(value)
 
 

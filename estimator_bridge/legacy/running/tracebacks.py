@@ -57,7 +57,7 @@ def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
         if not file.startswith((_OURS, *_MACHINERY)):
             entries.append(traceback)
         traceback = traceback.tb_next
-    shown = None
+    result = None
     for entry in reversed(entries):
-        shown = TracebackType(shown, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    return shown
+        result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return result

@@ -395,9 +395,9 @@ def advice_on(name: str) -> str | None:
     while below:
         if below in REMOVED:
             version, instead = REMOVED[below]
-            gone = (
+            reason = (
                 f"TensorFlow {version} removed it" if version else "The package tf_keras lacks it"
             )
-            return f"{gone}. {instead}"
+            return f"{reason}. {instead}"
         below = below.rpartition(".")[0]
     return None

@@ -159,8 +159,8 @@ def _renamed(meta_graph: Any, used_names: set[str]) -> dict[str, str]:
         groups[:] = [b"loc:@" + _rename(each[5:].decode(), names).encode() for each in groups]
     for collection in meta_graph.collection_def.values():
         if collection.WhichOneof("kind") == "node_list":
-            listed = collection.node_list.value
-            listed[:] = [_rename(each, names) for each in listed]
+            node_names = collection.node_list.value
+            node_names[:] = [_rename(each, names) for each in node_names]
     return names
 
 

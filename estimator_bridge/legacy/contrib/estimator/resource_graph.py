@@ -216,9 +216,9 @@ def _variable_nodes(node: Any) -> Iterator[Any]:
 
 
 def _read(name: str, handle: str, dtype: int, waits: list[str]) -> Any:
-    read = tf.compat.v1.NodeDef(name=name, op="ReadVariableOp", input=[handle, *waits])
-    read.attr["dtype"].type = dtype
-    return read
+    node = tf.compat.v1.NodeDef(name=name, op="ReadVariableOp", input=[handle, *waits])
+    node.attr["dtype"].type = dtype
+    return node
 
 
 def _keep_attributes(replacement: Any, node: Any, definition: Any) -> None:

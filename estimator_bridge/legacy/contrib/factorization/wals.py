@@ -139,7 +139,7 @@ def _trained(
     is_done = _state(False, "is_sweep_done")
     completed = _state(0, _Own.COMPLETED_SWEEPS)
     loss, error = _state(0.0, _Own.LOSS), _state(0.0, _Own.RWSE)
-    seen = [
+    processed = [
         _state(tf.fill([size], False), f"processed_{name}")
         for size, name in zip(sizes, ("rows", "cols"))
     ]
@@ -148,26 +148,26 @@ def _trained(
     _v1.summary.scalar("completed_sweeps", completed)
 
     def switch() -> tf.Tensor:
-        reset = [_v1.assign(each, tf.zeros_like(each)) for each in seen]
+        reset = [_v1.assign(each, tf.zeros_like(each)) for each in processed]
         return _after([*reset, _v1.assign(is_row, tf.logical_not(is_row))])
 
     def sweep(axis: int) -> tf.Tensor:
-        is_first = tf.logical_not(tf.reduce_any(seen[axis]))
+        is_first = tf.logical_not(tf.reduce_any(processed[axis]))
         prepare = (model.prepare_row_update, model.prepare_col_update)[axis]
         ready = _v1.cond(is_first, lambda: _after([prepare()]), lambda: tf.constant(True))
         entries = features[(_Own.INPUT_ROWS, _Own.INPUT_COLS)[axis]]
         with tf.control_dependencies([ready]):
             update = _updates(model, entries, axis)
-            put = [
+            updates = [
                 update.update_op,
                 _v1.assign(loss, update.unregularized_loss + update.regularization),
                 _v1.assign(error, tf.sqrt(update.unregularized_loss / update.sum_weights)),
             ]
         rows = entries.indices[:, 0]
-        with tf.control_dependencies(put):
-            marked = _v1.scatter_update(seen[axis], rows, tf.ones_like(rows, tf.bool))
+        with tf.control_dependencies(updates):
+            marked = _v1.scatter_update(processed[axis], rows, tf.ones_like(rows, tf.bool))
         with tf.control_dependencies([marked]):
-            is_complete = tf.reduce_all(seen[axis])
+            is_complete = tf.reduce_all(processed[axis])
         return _after(
             [
                 _v1.assign(is_done, is_complete),

@@ -173,8 +173,8 @@ def _for_serving(ops: ModelFnOps) -> ModelFnOps:
     by_name = dict(ops.predictions) if isinstance(ops.predictions, Mapping) else None
     heads = ops.output_alternatives
     if not heads:
-        shown = by_name or {PredictionKey.GENERIC: ops.predictions}
-        heads = {_HEAD: (ProblemType.UNSPECIFIED, shown)}
+        predictions = by_name or {PredictionKey.GENERIC: ops.predictions}
+        heads = {_HEAD: (ProblemType.UNSPECIFIED, predictions)}
     return ops._replace(
         predictions=by_name or {_ONLY: ops.predictions},
         output_alternatives=heads,

@@ -122,10 +122,10 @@ def _chosen(kind: str, tensors: Any, key: str | None) -> Any:
 
 
 def _with_usual_names(
-    metric_fn: Callable[..., Any], shown: str, needed: Mapping[str, bool]
+    metric_fn: Callable[..., Any], metric: str, needed: Mapping[str, bool]
 ) -> Callable[..., Any]:
     names = _arguments(metric_fn)
-    own = {kind: _own_name(kind, names, shown, needed.get(kind, False)) for kind in _NAMES}
+    own = {kind: _own_name(kind, names, metric, needed.get(kind, False)) for kind in _NAMES}
     # Without a known name, predictions are the first argument, or the one after the labels.
     is_first = own["predictions"] is None
     labels_first = is_first and own["labels"] is not None and names[0] == own["labels"]
@@ -146,18 +146,18 @@ def _with_usual_names(
     return call
 
 
-def _own_name(kind: str, names: list[str], shown: str, is_needed: bool) -> str | None:
+def _own_name(kind: str, names: list[str], metric: str, is_needed: bool) -> str | None:
     matches = [name for name in _NAMES[kind] if name in names]
     if len(matches) > 1:
         raise ValueError(
-            f"Ambiguous arguments {matches}, must provide only one of {_NAMES[kind]}: {shown} has "
+            f"Ambiguous arguments {matches}, must provide only one of {_NAMES[kind]}: {metric} has "
             "several."
         )
     if not matches and is_needed:
-        raise ValueError(f"{_NAMES[kind]} missing from {shown}({', '.join(names)}).")
+        raise ValueError(f"{_NAMES[kind]} missing from {metric}({', '.join(names)}).")
     if matches and matches[0] != kind:
         logging.warning(
-            "Canonical arg %s missing from %s(%s), using %s.", kind, shown, names, matches[0]
+            "Canonical arg %s missing from %s(%s), using %s.", kind, metric, names, matches[0]
         )
     return matches[0] if matches else None
 

@@ -85,8 +85,8 @@ class LoggingTrainable(EveryN):
 
 
 def _listed(names: Mapping[str, str], outputs: Mapping[Any, Any]) -> str:
-    pairs = ((shown, name) for shown, name in names.items() if name in outputs)
-    return ", ".join(f"{shown} = {output_of(outputs, name)}" for shown, name in pairs)
+    pairs = ((label, name) for label, name in names.items() if name in outputs)
+    return ", ".join(f"{label} = {output_of(outputs, name)}" for label, name in pairs)
 
 
 class CaptureVariable(EveryN):

@@ -100,8 +100,8 @@ class ValidationMonitor(EveryN):
         if not self._has_new_checkpoint():
             return False
         metrics = self._evaluate()
-        shown = ", ".join(f"{name} = {value}" for name, value in metrics.items())
-        tf_logging.info("Validation (step %d): %s", step, shown)
+        text = ", ".join(f"{name} = {value}" for name, value in metrics.items())
+        tf_logging.info("Validation (step %d): %s", step, text)
         return self._rounds is not None and self._is_stop(step, metrics, self._rounds)
 
     def _has_new_checkpoint(self) -> bool:

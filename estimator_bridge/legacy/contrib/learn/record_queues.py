@@ -71,7 +71,9 @@ def read_keyed_batch_examples(
                 seed=seed,
             )
         with _v1.name_scope("read"):
-            read = [_read(reader(), queue, read_batch_size, parse_fn) for _ in range(num_threads)]
+            tensors_list = [
+                _read(reader(), queue, read_batch_size, parse_fn) for _ in range(num_threads)
+            ]
         options: dict[str, Any] = {
             "capacity": queue_capacity,
             "enqueue_many": read_batch_size > 1,
@@ -79,14 +81,14 @@ def read_keyed_batch_examples(
             "allow_smaller_final_batch": num_epochs is not None,
         }
         if randomize_input:
-            left = int(queue_capacity * 0.4)
+            min_after_dequeue = int(queue_capacity * 0.4)
             if not tf.is_tensor(batch_size):
-                left = max(queue_capacity - 3 * batch_size, batch_size)
+                min_after_dequeue = max(queue_capacity - 3 * batch_size, batch_size)
             batch = _v1.train.shuffle_batch_join(
-                read, batch_size, min_after_dequeue=left, seed=seed, **options
+                tensors_list, batch_size, min_after_dequeue=min_after_dequeue, seed=seed, **options
             )
         else:
-            batch = _v1.train.batch_join(read, batch_size, **options)
+            batch = _v1.train.batch_join(tensors_list, batch_size, **options)
         if isinstance(batch, dict):
             keys = batch.pop(_KEY)
             return keys, batch

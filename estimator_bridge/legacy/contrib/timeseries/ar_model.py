@@ -85,8 +85,8 @@ class ARModel(TimeSeriesModel):
             self.exogenous_size = self._get_exogenous_embedding_shape()[-1]
         self._buckets = int(num_time_buckets)
         periods = periodicities or []
-        listed = periods if isinstance(periods, (list, tuple)) else [periods]
-        self._periodicities = [int(period) for period in listed]
+        period_list = periods if isinstance(periods, (list, tuple)) else [periods]
+        self._periodicities = [int(period) for period in period_list]
         self._check_numbers()
 
     def _check_numbers(self) -> None:

@@ -111,8 +111,8 @@ class KalmanFilter:
         Returns:
           [batch, states, states].
         """
-        moved = tf.matmul(transition_matrices, prior_state_var)
-        return tf.matmul(moved, transition_matrices, adjoint_b=True) + transition_noise_sums
+        product = tf.matmul(transition_matrices, prior_state_var)
+        return tf.matmul(product, transition_matrices, adjoint_b=True) + transition_noise_sums
 
     def posterior_from_prior_state(
         self,
@@ -142,8 +142,8 @@ class KalmanFilter:
         # The covariance is symmetric up to rounding; filters of several features are stable only
         # if the solver takes its transpose.
         gain = tf.linalg.solve(covariance, crossed, adjoint=True)  # transposed
-        moved = tf.matmul(gain, tf.expand_dims(residual, -1), adjoint_a=True)
-        mean = prior_state + tf.squeeze(moved, axis=[-1])
+        correction = tf.matmul(gain, tf.expand_dims(residual, -1), adjoint_a=True)
+        mean = prior_state + tf.squeeze(correction, axis=[-1])
         explained = tf.matmul(gain, observation_model, adjoint_a=True)
         identity = tf.eye(tf.shape(explained)[1], dtype=explained.dtype)[None]
         rest = identity - explained

@@ -109,23 +109,23 @@ def batch_matrix_pow(matrices: Any, powers: Any) -> tf.Tensor:
     one = tf.linalg.diag(tf.ones([tf.shape(bases)[1]], dtype=bases.dtype))
     identities = tf.tile(tf.expand_dims(one, 0), [tf.shape(bases)[0], 1, 1])
 
-    def is_left(base: Any, left: Any, odd_factor: Any) -> tf.Tensor:
+    def is_left(base: Any, exponent: Any, odd_factor: Any) -> tf.Tensor:
         del base, odd_factor
-        return tf.reduce_any(tf.greater(left, tf.ones_like(left)))
+        return tf.reduce_any(tf.greater(exponent, tf.ones_like(exponent)))
 
-    def halve(base: Any, left: Any, odd_factor: Any) -> tuple[Any, ...]:
+    def halve(base: Any, exponent: Any, odd_factor: Any) -> tuple[Any, ...]:
         # Matrices whose exponent has come down to 1 or 0 stay while others go on.
-        goes_on = tf.greater(left, 1)
-        is_even = tf.equal(left % 2, tf.zeros_like(left))
+        goes_on = tf.greater(exponent, 1)
+        is_even = tf.equal(exponent % 2, tf.zeros_like(exponent))
         product = _v1.where(is_even, odd_factor, tf.matmul(odd_factor, base))
         return (
             _v1.where(goes_on, tf.matmul(base, base), base),
-            _v1.where(goes_on, left // 2, left),
+            _v1.where(goes_on, exponent // 2, exponent),
             _v1.where(goes_on, product, odd_factor),
         )
 
-    base, left, odd_factor = _v1.while_loop(is_left, halve, [bases, exponents, identities])
-    is_zero = tf.equal(left, tf.zeros_like(left))
+    base, exponent, odd_factor = _v1.while_loop(is_left, halve, [bases, exponents, identities])
+    is_zero = tf.equal(exponent, tf.zeros_like(exponent))
     return _v1.where(is_zero, identities, tf.matmul(base, odd_factor))
 
 
