@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after, given
+from estimator_bridge.contrib.distributions.scalars import after, arguments_of
 
 __all__ = ["Deterministic", "VectorDeterministic"]
 
@@ -111,7 +111,7 @@ class Deterministic(_OneValue):
         allow_nan_stats: bool = True,
         name: str = "Deterministic",
     ):
-        super().__init__(given(locals()), is_vector=False)
+        super().__init__(arguments_of(locals()), is_vector=False)
 
     def _batch_shape(self) -> tf.TensorShape:
         return self._loc.shape
@@ -157,7 +157,7 @@ class VectorDeterministic(_OneValue):
         allow_nan_stats: bool = True,
         name: str = "VectorDeterministic",
     ):
-        super().__init__(given(locals()), is_vector=True)
+        super().__init__(arguments_of(locals()), is_vector=True)
 
     def _batch_shape(self) -> tf.TensorShape:
         return self._loc.shape[:-1]

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import given
+from estimator_bridge.contrib.distributions.scalars import arguments_of
 from estimator_bridge.tensorflow_private import graph_parents, registers_divergence
 
 __all__ = ["Independent"]
@@ -37,7 +37,7 @@ class Independent(tf.compat.v1.distributions.Distribution):
         validate_args: bool = False,
         name: str | None = None,
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         self._distribution = distribution
         with _v1.name_scope(name or f"Independent{distribution.name}") as scope:
             count = reinterpreted_batch_ndims

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.distributions.mixture_parts import at_components, deviations
-from estimator_bridge.contrib.distributions.scalars import given
+from estimator_bridge.contrib.distributions.scalars import arguments_of
 from estimator_bridge.tensorflow_private import distribution_parameters, graph_parents
 
 __all__ = ["Mixture"]
@@ -45,7 +45,7 @@ class Mixture(tf.compat.v1.distributions.Distribution):
         use_static_graph: bool = False,
         name: str = "Mixture",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         _check_types(cat, components)
         self._known_event, self._known_batch = _known_shapes(cat, components)
         with _v1.name_scope(name, values=[cat.logits]) as scope:

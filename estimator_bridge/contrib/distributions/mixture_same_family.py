@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.distributions.mixture_parts import at_components
-from estimator_bridge.contrib.distributions.scalars import given
+from estimator_bridge.contrib.distributions.scalars import arguments_of
 from estimator_bridge.tensorflow_private import distribution_parameters, graph_parents
 
 __all__ = ["MixtureSameFamily"]
@@ -39,7 +39,7 @@ class MixtureSameFamily(tf.compat.v1.distributions.Distribution):
         allow_nan_stats: bool = True,
         name: str = "MixtureSameFamily",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         self._chooser, self._members = mixture_distribution, components_distribution
         with _v1.name_scope(name) as scope:
             event = self._members.event_shape_tensor()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after, given
+from estimator_bridge.contrib.distributions.scalars import after, arguments_of
 from estimator_bridge.tensorflow_private import distribution_parameters, registers_divergence
 
 __all__ = ["ExpRelaxedOneHotCategorical", "OneHotCategorical"]
@@ -116,7 +116,7 @@ class OneHotCategorical(_OfClasses):
         allow_nan_stats: bool = True,
         name: str = "OneHotCategorical",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[logits, probs]) as scope:
             self._keep_probabilities(arguments, scope)
             self._keep_size()
@@ -197,7 +197,7 @@ class ExpRelaxedOneHotCategorical(_OfClasses):
         allow_nan_stats: bool = True,
         name: str = "ExpRelaxedOneHotCategorical",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[logits, probs, temperature]) as scope:
             self._keep_probabilities(arguments, scope)
             if dtype is None:

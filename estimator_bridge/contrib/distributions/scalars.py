@@ -16,7 +16,7 @@ from estimator_bridge.tensorflow_private import distribution_parameters
 __all__ = [
     "ScalarDistribution",
     "after",
-    "given",
+    "arguments_of",
     "mean_or_nan",
     "nonnegative_integers",
     "parameters_of",
@@ -40,7 +40,7 @@ def nonnegative_integers(x: Any) -> tf.Tensor:
     return distribution_parameters.embed_check_nonnegative_integer_form(x)
 
 
-def given(arguments: dict[str, Any]) -> dict[str, Any]:
+def arguments_of(arguments: dict[str, Any]) -> dict[str, Any]:
     """Returns a constructor's arguments, of its ``locals()``."""
     return {name: each for name, each in arguments.items() if name not in ("self", "__class__")}
 
@@ -119,7 +119,7 @@ class ScalarDistribution(tf.compat.v1.distributions.Distribution):
             reparameterization_type=_FULLY if has_gradients else _NOT,
             validate_args=arguments["validate_args"],
             allow_nan_stats=arguments["allow_nan_stats"],
-            parameters=given(arguments),
+            parameters=arguments_of(arguments),
             graph_parents=list(parents),
             name=scope,
         )

@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.contrib.distributions.bijectors import cumulative
 from estimator_bridge.contrib.distributions.bijectors.composition import Chain
 from estimator_bridge.contrib.distributions.bijectors.elementwise import AffineScalar
-from estimator_bridge.contrib.distributions.scalars import given
+from estimator_bridge.contrib.distributions.scalars import arguments_of
 from estimator_bridge.contrib.distributions.transformed import TransformedDistribution
 from estimator_bridge.tensorflow_private import distribution_parameters
 
@@ -54,7 +54,7 @@ class SinhArcsinh(TransformedDistribution):
         allow_nan_stats: bool = True,
         name: str = "SinhArcsinh",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[loc, scale, skewness, tailweight]) as scope:
             loc = tf.convert_to_tensor(loc, name="loc")
             dtype = loc.dtype

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import given
+from estimator_bridge.contrib.distributions.scalars import arguments_of
 from estimator_bridge.contrib.distributions.shape_overrides import ShapeOverrides
 from estimator_bridge.tensorflow_private import (
     IdentityBijector,
@@ -48,7 +48,7 @@ class TransformedDistribution(tf.compat.v1.distributions.Distribution):
         validate_args: bool = False,
         name: str | None = None,
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         name = name or ("" if bijector is None else bijector.name) + distribution.name
         with _v1.name_scope(name, values=[event_shape, batch_shape]) as scope:
             if bijector is None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after, given
+from estimator_bridge.contrib.distributions.scalars import after, arguments_of
 from estimator_bridge.tensorflow_private import distribution_parameters
 
 __all__ = ["WishartCholesky", "WishartFull"]
@@ -261,7 +261,7 @@ class WishartCholesky(_Wishart):
         allow_nan_stats: bool = True,
         name: str = "WishartCholesky",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[scale]) as scope, _v1.name_scope("init"):
             factor, checks = tf.convert_to_tensor(scale), []
             if validate_args:
@@ -302,7 +302,7 @@ class WishartFull(_Wishart):
         allow_nan_stats: bool = True,
         name: str = "WishartFull",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name) as scope, _v1.name_scope("init", values=[scale]):
             matrix = tf.convert_to_tensor(scale)
             if validate_args:

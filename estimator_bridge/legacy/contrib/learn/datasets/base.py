@@ -110,7 +110,7 @@ def load_iris(data_path: str | None = None) -> Dataset:
     Raises:
       FileNotFoundError: data_path is not given: the file is not part of this library.
     """
-    return load_csv_with_header(_given(data_path, "iris.csv"), np.int64, np.float64)
+    return load_csv_with_header(_require_path(data_path, "iris.csv"), np.int64, np.float64)
 
 
 def load_boston(data_path: str | None = None) -> Dataset:
@@ -123,11 +123,11 @@ def load_boston(data_path: str | None = None) -> Dataset:
       FileNotFoundError: data_path is not given: the file is not part of this library.
     """
     return load_csv_with_header(
-        _given(data_path, "boston_house_prices.csv"), np.float64, np.float64
+        _require_path(data_path, "boston_house_prices.csv"), np.float64, np.float64
     )
 
 
-def _given(path: str | None, name: str) -> str:
+def _require_path(path: str | None, name: str) -> str:
     if path is None:
         raise FileNotFoundError(
             f"{name} was part of TensorFlow 1, and is not part of this library. Take it from the "
