@@ -134,19 +134,19 @@ class _WrongKind(TypeError, ValueError):
 def _checked_credentials(credentials: Any) -> str:
     if isinstance(credentials, str):
         try:
-            found = json.loads(credentials)
+            fields = json.loads(credentials)
         except ValueError as error:
             raise ValueError("credentials was not a well formed JSON string.") from error
     elif isinstance(credentials, dict):
-        found = credentials
+        fields = credentials
     else:
         raise _WrongKind(
             f"credentials is of an unknown type: {type(credentials).__name__}. Pass the JSON as "
             "text or as a dict."
         )
-    if not isinstance(found, dict) or not {"refresh_token", "private_key"} & set(found):
+    if not isinstance(fields, dict) or not {"refresh_token", "private_key"} & set(fields):
         raise ValueError('credentials has neither a "refresh_token" nor a "private_key" field.')
-    return json.dumps(found)
+    return json.dumps(fields)
 
 
 def _checked_cache(block_cache: Any) -> BlockCacheParams:

@@ -33,15 +33,15 @@ def copy_variable_to_graph(org_instance: Any, to_graph: tf.Graph, scope: str = "
     if not isinstance(org_instance, tf.Variable):
         raise TypeError(f"{org_instance} is not a Variable")
     graph = org_instance.graph
-    found = _collections(org_instance, graph)
+    keys = _collections(org_instance, graph)
     with _v1.Session(graph=graph) as session:
         first = session.run(org_instance.initial_value)
     with to_graph.as_default():
         return _v1.Variable(
             first,
-            trainable=_v1.GraphKeys.TRAINABLE_VARIABLES in found,
+            trainable=_v1.GraphKeys.TRAINABLE_VARIABLES in keys,
             name=_scoped(org_instance.op.name, scope),
-            collections=[each if each in _WHOLE else _scoped(each, scope) for each in found],
+            collections=[each if each in _WHOLE else _scoped(each, scope) for each in keys],
             validate_shape=False,
         )
 
@@ -109,20 +109,20 @@ def _copied_tensor(tensor: tf.Tensor, graph: tf.Graph, variables: set[str], scop
     name = _scoped(tensor.name, scope)
     if name in variables:
         return graph.get_tensor_by_name(name)
-    made = _present(graph, name)
-    if made is None:
+    copy = _present(graph, name)
+    if copy is None:
         op = _copied_op(tensor.op, graph, variables, scope)
-        made = op.outputs[tensor.value_index]
+        copy = op.outputs[tensor.value_index]
         for key in _collections(tensor, tensor.graph):
-            graph.add_to_collection(_scoped(key, scope), made)
-    return made
+            graph.add_to_collection(_scoped(key, scope), copy)
+    return copy
 
 
 def _copied_op(op: tf.Operation, graph: tf.Graph, variables: set[str], scope: str) -> Any:
     name = _scoped(op.name, scope)
-    made = _present(graph, name)
-    if made is not None:
-        return made
+    copy = _present(graph, name)
+    if copy is not None:
+        return copy
     inputs = [_copied_tensor(each, graph, variables, scope) for each in op.inputs]
     waits = [_copied_op(each, graph, variables, scope) for each in op.control_inputs]
     attrs = {key: value for key, value in op.node_def.attr.items() if key != "_class"}
@@ -131,7 +131,7 @@ def _copied_op(op: tf.Operation, graph: tf.Graph, variables: set[str], scope: st
             library = op.graph.as_graph_def().library
             tf.graph_util.import_graph_def(_v1.GraphDef(library=library), name="")
         with tf.control_dependencies(waits):
-            made = graph.create_op(
+            copy = graph.create_op(
                 op.type,
                 inputs,
                 [each.dtype for each in op.outputs],
@@ -139,5 +139,5 @@ def _copied_op(op: tf.Operation, graph: tf.Graph, variables: set[str], scope: st
                 attrs=attrs,
             )
     for key in _collections(op, op.graph):
-        graph.add_to_collection(_scoped(key, scope), made)
-    return made
+        graph.add_to_collection(_scoped(key, scope), copy)
+    return copy

@@ -29,8 +29,8 @@ def scalar_summary(
     Returns:
       The serialized summary.
     """
-    made = tf.raw_ops.ScalarSummary(tags=tags, values=values, name=name or "ScalarSummary")
-    return _collected(made, collections)
+    summary = tf.raw_ops.ScalarSummary(tags=tags, values=values, name=name or "ScalarSummary")
+    return _collected(summary, collections)
 
 
 def histogram_summary(
@@ -47,8 +47,8 @@ def histogram_summary(
     Returns:
       The serialized summary.
     """
-    made = tf.raw_ops.HistogramSummary(tag=tag, values=values, name=name or "HistogramSummary")
-    return _collected(made, collections)
+    summary = tf.raw_ops.HistogramSummary(tag=tag, values=values, name=name or "HistogramSummary")
+    return _collected(summary, collections)
 
 
 def image_summary(
@@ -70,10 +70,10 @@ def image_summary(
     Returns:
       The serialized summary.
     """
-    made = tf.raw_ops.ImageSummary(
+    summary = tf.raw_ops.ImageSummary(
         tag=tag, tensor=tensor, max_images=max_images, name=name or "ImageSummary"
     )
-    return _collected(made, collections)
+    return _collected(summary, collections)
 
 
 def audio_summary(
@@ -97,14 +97,14 @@ def audio_summary(
     Returns:
       The serialized summary.
     """
-    made = tf.raw_ops.AudioSummaryV2(
+    summary = tf.raw_ops.AudioSummaryV2(
         tag=tag,
         tensor=tensor,
         sample_rate=tf.convert_to_tensor(sample_rate, tf.float32, name="sample_rate"),
         max_outputs=max_outputs,
         name=name or "AudioSummary",
     )
-    return _collected(made, collections)
+    return _collected(summary, collections)
 
 
 def merge_summary(
@@ -121,8 +121,8 @@ def merge_summary(
       The serialized summary of all.
     """
     with _v1.name_scope(name, "MergeSummary", inputs):
-        made = tf.raw_ops.MergeSummary(inputs=list(inputs))
-    return _collected(made, collections or ())
+        summary = tf.raw_ops.MergeSummary(inputs=list(inputs))
+    return _collected(summary, collections or ())
 
 
 def merge_all_summaries(key: str = _SUMMARIES) -> tf.Tensor | None:
@@ -131,11 +131,11 @@ def merge_all_summaries(key: str = _SUMMARIES) -> tf.Tensor | None:
     Args:
       key: the collection's name.
     """
-    found = _v1.get_collection(key)
-    return merge_summary(found) if found else None
+    summaries = _v1.get_collection(key)
+    return merge_summary(summaries) if summaries else None
 
 
-def _collected(made: tf.Tensor, collections: Iterable[str] | None) -> tf.Tensor:
+def _collected(summary: tf.Tensor, collections: Iterable[str] | None) -> tf.Tensor:
     for key in [_SUMMARIES] if collections is None else collections:
-        _v1.add_to_collection(key, made)
-    return made
+        _v1.add_to_collection(key, summary)
+    return summary

@@ -58,10 +58,10 @@ class InfOrNanError(Exception):
             f"{count} {kind}(s)": count
             for kind, count in (("inf", np.isinf(value).sum()), ("nan", np.isnan(value).sum()))
         }
-        found = " and ".join(text for text, count in counts.items() if count)
+        contents = " and ".join(text for text, count in counts.items() if count)
         super().__init__(
             f"Output {output_index + 1} of {num_outputs} of TFE operation {op_type} (name: "
-            f"{op_name!r}) contains {found} out of a total of {np.size(value)} element(s). "
+            f"{op_name!r}) contains {contents} out of a total of {np.size(value)} element(s). "
             f"Tensor value: {value}"
         )
 

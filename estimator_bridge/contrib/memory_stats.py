@@ -38,8 +38,8 @@ def BytesLimit() -> tf.Tensor:
 
 def _limit(gpu: str) -> int:
     with tf.compat.v1.Session(graph=tf.Graph()) as session:
-        found = {device.name: device.memory_limit_bytes for device in session.list_devices()}
-    return next(limit for name, limit in found.items() if name.endswith(f"device:{gpu}"))
+        limits = {device.name: device.memory_limit_bytes for device in session.list_devices()}
+    return next(limit for name, limit in limits.items() if name.endswith(f"device:{gpu}"))
 
 
 def _read(name: str, ask: Any) -> tf.Tensor:
@@ -51,7 +51,7 @@ def _read(name: str, ask: Any) -> tf.Tensor:
     number = re.search(r"GPU:(\d+)", device)
     gpu = f"GPU:{number[1] if number else 0}"
 
-    def asked() -> np.int64:
+    def read_number() -> np.int64:
         there = [each.name for each in tf.config.list_logical_devices("GPU")]
         if not any(each.endswith(f"device:{gpu}") for each in there):
             raise ValueError(  # TensorFlow turns it into an InvalidArgumentError
@@ -62,6 +62,6 @@ def _read(name: str, ask: Any) -> tf.Tensor:
         return np.int64(ask(gpu))
 
     with tf.device("/device:CPU:0"):
-        result = tf.numpy_function(asked, [], tf.int64, name=name)
+        result = tf.numpy_function(read_number, [], tf.int64, name=name)
     result.set_shape([])
     return result

@@ -91,20 +91,22 @@ def read_tables(
     Returns:
       The namespaces by name, including nested ones, whose names have a dot.
     """
-    found = {}
+    namespaces = {}
     for namespace, places in names.items():
-        listed = {
+        targets = {
             name: _full(package, place, target or name)
             for place, words in places.items()
             for name, _, target in (word.partition("=") for word in words.split())
         }
-        said = {
+        advice_by_name = {
             name: advice
             for advice, words in unsupported.get(namespace, {}).items()
             for name in words.split()
         }
-        found[namespace] = Namespace(namespace, f"{package}.{namespace}", listed, said)
-    return found
+        namespaces[namespace] = Namespace(
+            namespace, f"{package}.{namespace}", targets, advice_by_name
+        )
+    return namespaces
 
 
 def _full(package: str, place: str, name: str) -> str:

@@ -34,11 +34,11 @@ def leave_out_later_parts(graph_def: Any) -> None:
     hints = {f"^{node.name}" for node in graph_def.node if node.op == _HINT}
     if not hints:
         return
-    kept = [node for node in graph_def.node if node.op != _HINT]
-    for node in kept:
+    nodes = [node for node in graph_def.node if node.op != _HINT]
+    for node in nodes:
         inputs = [each for each in node.input if each not in hints]
         if len(inputs) < len(node.input):
             node.input[:] = inputs
-    copies = [type(node).FromString(node.SerializeToString()) for node in kept]
+    copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
     del graph_def.node[:]
     graph_def.node.extend(copies)

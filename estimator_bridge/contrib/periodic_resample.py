@@ -39,54 +39,54 @@ def periodic_resample(values: Any, shape: Any, name: str | None = None) -> tf.Te
     with _v1.name_scope(name, "PeriodicResample", [values]) as scope:
         values = tf.convert_to_tensor(values, name="values")
         adjustable = _adjustable(values.shape, sizes)
-        given = tf.shape(values)
+        input_sizes = tf.shape(values)
         others = 1
         for position, size in enumerate(sizes):
             others *= size if position != adjustable else 1
         adjusted = tf.size(values) // others
-        wanted = [adjusted if i == adjustable else size for i, size in enumerate(sizes)]
-        index = _input_index(given, wanted, adjustable)
+        output_sizes = [adjusted if i == adjustable else size for i, size in enumerate(sizes)]
+        index = _input_index(input_sizes, output_sizes, adjustable)
         result = tf.identity(tf.gather(tf.reshape(values, [-1]), index), name=scope or None)
         static: list[int | None] = list(sizes)
-        known = values.shape.num_elements()
-        static[adjustable] = None if known is None else known // others
+        element_count = values.shape.num_elements()
+        static[adjustable] = None if element_count is None else element_count // others
         result.set_shape(static)
         return result
 
 
-def _adjustable(given: tf.TensorShape, sizes: Sequence[int]) -> int:
+def _adjustable(shape: tf.TensorShape, sizes: Sequence[int]) -> int:
     """Returns the position of the adjustable dimension."""
 
     def wrong(text: str) -> tf.errors.InvalidArgumentError:
         return tf.errors.InvalidArgumentError(None, None, f"periodic_resample {text}")
 
-    found = [position for position, size in enumerate(sizes) if size < 1]
-    if given.rank is None:
+    positions = [position for position, size in enumerate(sizes) if size < 1]
+    if shape.rank is None:
         raise wrong("expects values of known rank: call set_shape.")
-    if given.rank != len(sizes):
+    if shape.rank != len(sizes):
         raise wrong(
-            f"expects the rank of the input tensor, {given.rank}, to be the same as the length of "
+            f"expects the rank of the input tensor, {shape.rank}, to be the same as the length of "
             f"the desired shape, {len(sizes)}."
         )
-    if len(found) != 1:
+    if len(positions) != 1:
         raise wrong(
             f"expects one index to be marked as adjustable, with None; got the shape {sizes}."
         )
-    for position, (size, before) in enumerate(zip(sizes, given.as_list())):
-        if position not in found and before is not None and size < before:
+    for position, (size, before) in enumerate(zip(sizes, shape.as_list())):
+        if position not in positions and before is not None and size < before:
             raise wrong(
                 "expects the size of non-adjustable dimensions be at least as large as size of "
                 f"input tensor. Dimension {position} input tensor has size {before}, desired "
                 f"shape has size {size}."
             )
-    return found[0]
+    return positions[0]
 
 
-def _input_index(given: tf.Tensor, wanted: Sequence[Any], adjustable: int) -> tf.Tensor:
+def _input_index(input_sizes: tf.Tensor, output_sizes: Sequence[Any], adjustable: int) -> tf.Tensor:
     """Returns, for each element of the result, its number among the input's elements."""
-    rank = len(wanted)
-    across = tf.meshgrid(*[tf.range(size) for size in wanted], indexing="ij")
-    growth = [(wanted[i] + given[i] - 1) // given[i] for i in range(rank)]
+    rank = len(output_sizes)
+    across = tf.meshgrid(*[tf.range(size) for size in output_sizes], indexing="ij")
+    growth = [(output_sizes[i] + input_sizes[i] - 1) // input_sizes[i] for i in range(rank)]
     dealt: Any = 0
     before: Any = 1
     for i in range(rank):
@@ -96,6 +96,6 @@ def _input_index(given: tf.Tensor, wanted: Sequence[Any], adjustable: int) -> tf
     index: Any = 0
     for i in range(rank):
         is_dealt = i == adjustable
-        place = dealt * wanted[i] + across[i] if is_dealt else across[i] // growth[i]
-        index = index * given[i] + place
+        place = dealt * output_sizes[i] + across[i] if is_dealt else across[i] // growth[i]
+        index = index * input_sizes[i] + place
     return index

@@ -12,7 +12,7 @@ __all__, __getattr__, __dir__ = NAMESPACES["util"].opened()
 def ops_used_by_graph_def(graph_def: Any) -> set[str]:
     """Returns the types of operations of a graph, and of the functions that it calls."""
     functions = {f.signature.name: f for f in graph_def.library.function}
-    waiting, found, seen = [graph_def.node], set(), set()
+    waiting, types, seen = [graph_def.node], set(), set()
     while waiting:
         for node in waiting.pop():
             called = [node.op, *(value.func.name for value in node.attr.values())]
@@ -21,5 +21,5 @@ def ops_used_by_graph_def(graph_def: Any) -> set[str]:
                     seen.add(name)
                     waiting.append(functions[name].node_def)
             if node.op not in functions:
-                found.add(node.op)
-    return found
+                types.add(node.op)
+    return types

@@ -109,8 +109,8 @@ class _OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         """Returns the spec of a stand-in; None for a module that the original did not have."""
         del path, target
-        known = fullname in OLD_MODULES or _submodule(fullname) or _of_contrib(fullname)
-        if not known:
+        is_old_module = fullname in OLD_MODULES or _submodule(fullname) or _of_contrib(fullname)
+        if not is_old_module:
             return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 

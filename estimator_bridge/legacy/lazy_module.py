@@ -45,9 +45,9 @@ class LazyModule(LazyNamespace):
             if name in self._submodules:
                 return importlib.import_module(f"{self.__name__}.{name}")
             return self._fail(name)
-        found = _load(self._targets[name])
-        setattr(self, name, found)
-        return found
+        value = _load(self._targets[name])
+        setattr(self, name, value)
+        return value
 
     def __dir__(self) -> list[str]:
         loaded = {name for name in loaded_names(self) if not name.startswith("__")}

@@ -166,15 +166,15 @@ def read_data_sets(
     if fake_data:
         made_up = (DataSet([], [], True, one_hot, dtype, seed=seed) for _ in DataSets._fields)
         return DataSets(*made_up)
-    found = {}
+    arrays = {}
     source = source_url or _SOURCE
     for part, (image_file, label_file) in _FILES.items():
         numbers = _read(_local(label_file, train_dir, source), LABELS)
         if one_hot:
             numbers = np.eye(_N_CLASSES)[numbers]
         pictures = _read(_local(image_file, train_dir, source), IMAGES)
-        found[part] = pictures[..., np.newaxis], numbers
-    images, labels = found["train"]
+        arrays[part] = pictures[..., np.newaxis], numbers
+    images, labels = arrays["train"]
     if not 0 <= validation_size <= len(images):
         raise ValueError(
             f"Validation size should be between 0 and {len(images)}. Received: {validation_size}."
@@ -182,7 +182,7 @@ def read_data_sets(
     parts = [
         (images[validation_size:], labels[validation_size:]),
         (images[:validation_size], labels[:validation_size]),
-        found["test"],
+        arrays["test"],
     ]
     return DataSets(*(DataSet(*part, False, False, dtype, reshape, seed) for part in parts))
 
@@ -214,10 +214,10 @@ def decode(packed: bytes, kind: int, name: str) -> np.ndarray:
     dimensions = 3 if kind == IMAGES else 1
     start = 4 * (1 + dimensions)
     with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
-        found, *shape = struct.unpack(f">{1 + dimensions}I", file.read(start).ljust(start, b"\0"))
-        if found != kind:
+        magic, *shape = struct.unpack(f">{1 + dimensions}I", file.read(start).ljust(start, b"\0"))
+        if magic != kind:
             raise ValueError(
-                f"Invalid magic number {found} in MNIST file: {name}. Expected {kind}."
+                f"Invalid magic number {magic} in MNIST file: {name}. Expected {kind}."
             )
         size = math.prod(shape)
         if size > _MOST_BYTES:

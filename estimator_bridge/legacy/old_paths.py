@@ -155,30 +155,33 @@ def _all_modules() -> dict[str, tuple[Mapping[str, str], Mapping[str, str]]]:
     top = "tensorflow_estimator"
     # TensorFlow contained the estimators before they became a separate package.
     places = (f"{top}.python.estimator", "tensorflow.python.estimator")
-    found: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    modules: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
         top: ({"estimator": "estimator_bridge.legacy.v1"}, {}),
         f"{top}.python": ({}, {}),
     }
     for place in places:
         for path, content in _BELOW.items():
-            found[f"{place}.{path}"] = content
+            modules[f"{place}.{path}"] = content
             parts = path.split(".")
             for depth in range(len(parts)):
-                found.setdefault(".".join([place, *parts[:depth]]), ({}, {}))
+                modules.setdefault(".".join([place, *parts[:depth]]), ({}, {}))
         for path, advice in GONE_MODULES.items():
             folder, _, module = f"{place}.{path}".rpartition(".")
-            names, missing = found.get(folder, ({}, {}))
-            found[folder] = (names, {**missing, module: advice})
+            names, missing = modules.get(folder, ({}, {}))
+            modules[folder] = (names, {**missing, module: advice})
     mnist = "tensorflow.examples.tutorials.mnist"
-    found[f"{mnist}.input_data"] = ({"read_data_sets": f"{_FACE}.legacy.mnist.read_data_sets"}, {})
-    found.update(
+    reader = {"read_data_sets": f"{_FACE}.legacy.mnist.read_data_sets"}
+    modules[f"{mnist}.input_data"] = (reader, {})
+    modules.update(
         {name: ({}, {}) for name in ("tensorflow.examples", mnist[: -len(".mnist")], mnist)}
     )
     for module in ("tpu_config", "tpu_context", "tpu_estimator"):
-        found[f"tensorflow.python.tpu.{module}"] = _BELOW[f"tpu.{module}"]
+        modules[f"tensorflow.python.tpu.{module}"] = _BELOW[f"tpu.{module}"]
     hook = _here("training", "AsyncCheckpointSaverHook")
-    found["tensorflow.python.tpu.async_checkpoint"] = (hook, {})
-    return {name: (names, _Lacking(name, names, gone)) for name, (names, gone) in found.items()}
+    modules["tensorflow.python.tpu.async_checkpoint"] = (hook, {})
+    return {
+        name: (names, _Lacking(name, names, removed)) for name, (names, removed) in modules.items()
+    }
 
 
 class _Lacking(dict[str, str]):
@@ -190,8 +193,8 @@ class _Lacking(dict[str, str]):
       gone: advice for missing names that libraries import.
     """
 
-    def __init__(self, module: str, names: Mapping[str, str], gone: Mapping[str, str]):
-        super().__init__(gone)
+    def __init__(self, module: str, names: Mapping[str, str], removed: Mapping[str, str]):
+        super().__init__(removed)
         self._module, self._names = module, names
 
     def __contains__(self, name: Any) -> bool:

@@ -110,5 +110,5 @@ def _find_data(folder: str) -> None:
     """Lets load_iris and load_boston read the files that were beside their code."""
     from estimator_bridge.legacy.contrib.learn.datasets import base
 
-    path_of = base._given
-    base._given = lambda path, name: path_of(path or os.path.join(folder, name), name)
+    require_path = base._require_path
+    base._require_path = lambda path, name: require_path(path or os.path.join(folder, name), name)

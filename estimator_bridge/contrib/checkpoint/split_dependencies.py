@@ -49,7 +49,7 @@ def split_dependency(
 
 
 class _State:
-    """What the parts share."""
+    """The state that the parts share."""
 
     def __init__(self, fill: Any, consume: Any, device: str, count: int):
         self._fill, self._consume = fill, consume

@@ -36,9 +36,9 @@ def find_best_candidate_distribution(
     if epsilon < 0:
         raise ValueError(f"epsilon must be nonnegative, got {epsilon}.")
     objectives, constraints = _checked(objective_vector, constraints_matrix)
-    found = _best_within(objectives, constraints, 0.0)
-    if found is not None:
-        return found
+    distribution = _best_within(objectives, constraints, 0.0)
+    if distribution is not None:
+        return distribution
     # A violation of `lower` cannot be reached. One of `upper` can, by a single candidate.
     lower, upper = 0.0, float(np.min(np.max(constraints, axis=0)))
     best = _best_within(objectives, constraints, upper)
@@ -51,11 +51,11 @@ def find_best_candidate_distribution(
         middle = (lower + upper) / 2
         if middle - lower <= epsilon or upper - middle <= epsilon:
             return best
-        found = _best_within(objectives, constraints, middle)
-        if found is None:
+        distribution = _best_within(objectives, constraints, middle)
+        if distribution is None:
             lower = middle
         else:
-            best, upper = found, middle
+            best, upper = distribution, middle
 
 
 def _best_within(
@@ -70,7 +70,7 @@ def _best_within(
             "pip install scipy"
         ) from error
     count, size = constraints.shape
-    found = linprog(
+    solution = linprog(
         objectives,
         A_ub=constraints,
         b_ub=np.full(count, violation),
@@ -78,7 +78,7 @@ def _best_within(
         b_eq=np.ones(1),
         bounds=(0, None),
     )
-    return found.x if found.success else None
+    return solution.x if solution.success else None
 
 
 def find_best_candidate_index(

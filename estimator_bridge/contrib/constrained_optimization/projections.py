@@ -109,9 +109,9 @@ def _shifted_until_settled(
 
     def step(count: Any, values: tf.Tensor, free: tf.Tensor, before: tf.Tensor) -> tuple[Any, ...]:
         del before
-        moved = values + shift(values, free) * free
-        still_free = tf.cast(moved > 0, moved.dtype)
-        return count + 1, moved * still_free, still_free, free
+        new_values = values + shift(values, free) * free
+        still_free = tf.cast(new_values > 0, new_values.dtype)
+        return count + 1, new_values * still_free, still_free, free
 
     free = tf.ones_like(values)
     first = step(tf.constant(0), values, free, free)

@@ -101,8 +101,8 @@ class TwoPlayerOptimizer(ConstrainedOptimizer):
         )
         own_pair = self._constraint_grad_and_var(state, direction)
         # Both players' gradients are computed before either moves.
-        known = [gradient for gradient, _ in [*pairs, own_pair] if gradient is not None]
-        with tf.control_dependencies(known):
+        gradients = [gradient for gradient, _ in [*pairs, own_pair] if gradient is not None]
+        with tf.control_dependencies(gradients):
             updates = self._apply(pairs, own_pair)
         with tf.control_dependencies(updates):
             if global_step is None:

@@ -23,11 +23,11 @@ def crf_decode(
     Returns:
       int32 [batch, length], the tags, 0 after a sequence's end; and [batch], their scores.
     """
-    known = potentials.shape.as_list()
-    length = tf.shape(potentials)[1] if known[1] is None else known[1]
+    sizes = potentials.shape.as_list()
+    length = tf.shape(potentials)[1] if sizes[1] is None else sizes[1]
     transitions = tf.expand_dims(transition_params, 0)
     sequence_length = tf.cast(sequence_length, tf.int32)
-    most = None if known[1] is None else known[1] - 1
+    most = None if sizes[1] is None else sizes[1] - 1
     # Row t holds, for each tag at t, the previous tag of the best path to it. After the end it is
     # the same tag, so that the last tag is carried back to the last position.
     stay = tf.broadcast_to(tf.range(tf.shape(potentials)[2]), tf.shape(potentials[:, 0]))
@@ -59,7 +59,7 @@ def crf_decode(
         lambda t, tag, tags: t >= 0,
         backward,
         [tf.convert_to_tensor(length) - 1, last, tags],
-        maximum_iterations=known[1],
+        maximum_iterations=sizes[1],
     )
     decoded = tf.transpose(tags.stack())
     counts = tf.sequence_mask(tf.maximum(sequence_length, 1), length)

@@ -77,7 +77,7 @@ def crf_unary_score(
       [batch].
     """
     counts = tf.sequence_mask(sequence_lengths, tf.shape(tag_indices)[1])
-    tags = _known(tag_indices, counts)
+    tags = _valid_tags(tag_indices, counts)
     scores = tf.gather(inputs, tags, axis=2, batch_dims=2)
     return tf.reduce_sum(tf.where(counts, scores, tf.zeros_like(scores)), axis=1)
 
@@ -96,7 +96,7 @@ def crf_binary_score(
       [batch].
     """
     counts = tf.sequence_mask(sequence_lengths, tf.shape(tag_indices)[1])
-    tags = _known(tag_indices, counts)
+    tags = _valid_tags(tag_indices, counts)
     pairs = tf.stack([tags[:, :-1], tags[:, 1:]], axis=2)
     scores = tf.gather_nd(tf.convert_to_tensor(transition_params), pairs)
     return tf.reduce_sum(tf.where(counts[:, 1:], scores, tf.zeros_like(scores)), axis=1)
@@ -156,7 +156,7 @@ def crf_log_norm(
     return tf.where(sequence_lengths > 0, norms, tf.zeros_like(norms))
 
 
-def _known(tag_indices: tf.Tensor, counts: tf.Tensor) -> tf.Tensor:
+def _valid_tags(tag_indices: tf.Tensor, counts: tf.Tensor) -> tf.Tensor:
     """Replaces tags after a sequence's end, which may be anything such as -1, by valid ones."""
     tag_indices = tf.convert_to_tensor(tag_indices)
     return tf.where(counts, tag_indices, tf.zeros_like(tag_indices))

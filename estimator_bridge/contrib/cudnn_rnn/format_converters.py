@@ -118,10 +118,10 @@ class CudnnParamsFormatConverter:
         projections: list[tf.Tensor] = []
         cells = self._num_layers * self._num_dirs
         for weights, some in zip(_shared_out(cu_weights, cells), _shared_out(cu_biases, cells)):
-            made = list(self._cudnn_to_tf_weights(*weights))
+            matrices = list(self._cudnn_to_tf_weights(*weights))
             if self._num_proj:
-                projections.append(made.pop())
-            kernels.extend(made)
+                projections.append(matrices.pop())
+            kernels.extend(matrices)
             biases.extend(self._cudnn_to_tf_biases(*some))
         return (kernels, biases, projections) if self._num_proj else (kernels, biases)
 

@@ -152,8 +152,8 @@ class _CudnnRNN(LayerWithSaveable):
             return None
         # A second layer there could not have been saved; its names need only differ.
         first = "/".join(filter(None, (current.name, self._places(0)[0], "")))
-        taken = any(each.op.name.startswith(first) for each in v1.global_variables())
-        return None if taken and not current.reuse else current
+        is_taken = any(each.op.name.startswith(first) for each in v1.global_variables())
+        return None if is_taken and not current.reuse else current
 
     def _run_cells(
         self, inputs: tf.Tensor, initial_state: Any, lengths: Any, training: Any

@@ -132,10 +132,10 @@ class _Network:
         time_major: bool,
         is_training: bool,
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        given = dict(self._described)
-        dropout, seed = given.pop("dropout"), given.pop("seed")
+        options = dict(self._described)
+        dropout, seed = options.pop("dropout"), options.pop("seed")
         return run_layout(
-            Layout(**given), inputs, input_h, input_c, params, is_training, lengths, time_major,
+            Layout(**options), inputs, input_h, input_c, params, is_training, lengths, time_major,
             dropout, seed,
         )  # fmt: skip
 

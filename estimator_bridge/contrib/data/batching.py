@@ -62,7 +62,7 @@ def sliding_window_batch(
             "Cannot specify both `stride` and `window_shift`, which are two names of one argument. "
             f"Got {stride} and {window_shift}."
         )
-    shift = next((given for given in (stride, window_shift) if given is not None), 1)
+    shift = next((value for value in (stride, window_shift) if value is not None), 1)
 
     def batched(*window: Any) -> tf.data.Dataset:
         # A window is a structure of datasets, one per component.
@@ -94,11 +94,11 @@ def assert_element_shape(expected_shapes: Any) -> _Transformation:
                 f"assert_element_shape was given {len(shapes)} shapes ({expected_shapes}), but an "
                 f"element has {len(tensors)} components: {element}."
             )
-        known = [
+        components = [
             # TensorFlow 2.21's EnsureShape refuses a known rank where any is expected.
             tensor if tf.TensorShape(shape).rank is None else tf.ensure_shape(tensor, shape)
             for tensor, shape in zip(tensors, shapes)
         ]
-        return tf.nest.pack_sequence_as(element, known)
+        return tf.nest.pack_sequence_as(element, components)
 
     return lambda dataset: dataset.map(checked)

@@ -41,10 +41,10 @@ def _pages(path: tf.Tensor) -> tf.data.Dataset:
 
 def _pairs(path: tf.Tensor, leaf: tf.Tensor) -> tf.data.Dataset:
     kinds = [tf.string, tf.string]
-    found = tf.numpy_function(_read, [path, leaf], kinds, stateful=False, name="lmdb_page")
-    for part in found:
+    rows = tf.numpy_function(_read, [path, leaf], kinds, stateful=False, name="lmdb_page")
+    for part in rows:
         part.set_shape([None])
-    return tf.data.Dataset.from_tensor_slices(tuple(found))
+    return tf.data.Dataset.from_tensor_slices(tuple(rows))
 
 
 def _leaves(path: bytes) -> np.ndarray:

@@ -136,13 +136,13 @@ class LMDBFile:
 
     def _bytes(self, offset: int, size: int) -> bytes:
         self._file.seek(offset)
-        found = self._file.read(size)
-        if len(found) < size:
+        data = self._file.read(size)
+        if len(data) < size:
             raise ValueError(
                 f"MDB_PAGE_NOTFOUND: Requested page not found: {self._path} ends before byte "
                 f"{offset + size}; it was not copied as a whole."
             )
-        return found
+        return data
 
 
 def _nodes(page: bytes) -> Iterator[_Node]:

@@ -1,4 +1,4 @@
-"""How samples of a sequence depend on those before them."""
+"""Correlations of a sequence's samples with those before them."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def _lags(max_lags: Any, length: Any) -> Any:
     """Returns the largest lag that the sequence has: a number if it is known, or a tensor."""
     if max_lags is None:
         return length - 1
-    known = tf.get_static_value(tf.convert_to_tensor(max_lags, name="max_lags"))
-    if known is None or isinstance(length, tf.Tensor):
+    static_lags = tf.get_static_value(tf.convert_to_tensor(max_lags, name="max_lags"))
+    if static_lags is None or isinstance(length, tf.Tensor):
         return tf.minimum(length - 1, max_lags)
-    return min(length - 1, known)
+    return min(length - 1, static_lags)
 
 
 def _products(series: tf.Tensor, length: Any) -> tf.Tensor:

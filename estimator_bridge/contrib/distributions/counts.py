@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.contrib.distributions.scalars import (
     ScalarDistribution,
     after,
-    given,
+    arguments_of,
     nonnegative_integers,
 )
 from estimator_bridge.tensorflow_private import distribution_parameters
@@ -46,7 +46,7 @@ class Poisson(ScalarDistribution):
         allow_nan_stats: bool = True,
         name: str = "Poisson",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[rate]) as scope:
             if (rate is None) == (log_rate is None):
                 raise ValueError("Must specify exactly one of `rate` and `log_rate`.")
@@ -154,7 +154,7 @@ class Binomial(_OfCountedTrials):
         allow_nan_stats: bool = True,
         name: str = "Binomial",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[total_count, logits, probs]) as scope:
             count = tf.convert_to_tensor(total_count, name="total_count")
             checks = []
@@ -234,7 +234,7 @@ class NegativeBinomial(_OfCountedTrials):
         allow_nan_stats: bool = True,
         name: str = "NegativeBinomial",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[total_count, logits, probs]) as scope:
             self._keep_probabilities(arguments, scope)
             checks = [_v1.assert_positive(total_count)] if validate_args else []
@@ -304,7 +304,7 @@ class Geometric(_OfTrials):
         allow_nan_stats: bool = True,
         name: str = "Geometric",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[logits, probs]) as scope:
             self._keep_probabilities(arguments, scope)
             checks = [_v1.assert_positive(self._probs)] if validate_args else []

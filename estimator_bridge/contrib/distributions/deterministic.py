@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after, given
+from estimator_bridge.contrib.distributions.scalars import after, arguments_of
 
 __all__ = ["Deterministic", "VectorDeterministic"]
 
@@ -70,9 +70,9 @@ class _OneValue(tf.compat.v1.distributions.Distribution):
         return tf.abs(x - self._loc) <= self._slack
 
     def _sample_n(self, n: Any, seed: Any = None) -> tf.Tensor:
-        known = tf.get_static_value(tf.convert_to_tensor(n))
-        if known is not None and self._loc.shape.rank is not None:
-            times: Any = [known] + [1] * self._loc.shape.rank
+        static_n = tf.get_static_value(tf.convert_to_tensor(n))
+        if static_n is not None and self._loc.shape.rank is not None:
+            times: Any = [static_n] + [1] * self._loc.shape.rank
         else:
             times = tf.concat([[n], tf.ones_like(tf.shape(self._loc))], 0)
         return tf.tile(self._loc[tf.newaxis, ...], times)
@@ -111,7 +111,7 @@ class Deterministic(_OneValue):
         allow_nan_stats: bool = True,
         name: str = "Deterministic",
     ):
-        super().__init__(given(locals()), is_vector=False)
+        super().__init__(arguments_of(locals()), is_vector=False)
 
     def _batch_shape(self) -> tf.TensorShape:
         return self._loc.shape
@@ -157,7 +157,7 @@ class VectorDeterministic(_OneValue):
         allow_nan_stats: bool = True,
         name: str = "VectorDeterministic",
     ):
-        super().__init__(given(locals()), is_vector=True)
+        super().__init__(arguments_of(locals()), is_vector=True)
 
     def _batch_shape(self) -> tf.TensorShape:
         return self._loc.shape[:-1]

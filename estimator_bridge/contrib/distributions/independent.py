@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import given
+from estimator_bridge.contrib.distributions.scalars import arguments_of
 from estimator_bridge.tensorflow_private import graph_parents, registers_divergence
 
 __all__ = ["Independent"]
@@ -37,7 +37,7 @@ class Independent(tf.compat.v1.distributions.Distribution):
         validate_args: bool = False,
         name: str | None = None,
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         self._distribution = distribution
         with _v1.name_scope(name or f"Independent{distribution.name}") as scope:
             count = reinterpreted_batch_ndims
@@ -64,7 +64,7 @@ class Independent(tf.compat.v1.distributions.Distribution):
 
     @property
     def reinterpreted_batch_ndims(self) -> Any:
-        """How many batch dimensions are taken: a tensor, or a number where it is known."""
+        """The number of batch dimensions of the event: a tensor, or a number where it is known."""
         return self._count
 
     def _checks_of(self, count: tf.Tensor) -> list[Any]:
@@ -103,10 +103,8 @@ class Independent(tf.compat.v1.distributions.Distribution):
             return self._split()[0]
 
     def _event_shape(self) -> tf.TensorShape:
-        taken = self._known_split()[1]
-        return (
-            taken.concatenate(self._distribution.event_shape) if taken.rank is not None else taken
-        )
+        dims = self._known_split()[1]
+        return dims.concatenate(self._distribution.event_shape) if dims.rank is not None else dims
 
     def _event_shape_tensor(self) -> tf.Tensor:
         with tf.control_dependencies(self._checks):
@@ -176,5 +174,5 @@ def _kl(a: Independent, b: Independent, name: str = "kl_independent") -> tf.Tens
         _v1.assert_equal(p.event_shape_tensor(), q.event_shape_tensor()),
     ]
     with tf.control_dependencies(checks):
-        taken = tf.size(a.event_shape_tensor()) - tf.size(p.event_shape_tensor())
-        return tf.reduce_sum(_kl_divergence(p, q, name=name), axis=tf.range(-taken, 0))
+        ndims = tf.size(a.event_shape_tensor()) - tf.size(p.event_shape_tensor())
+        return tf.reduce_sum(_kl_divergence(p, q, name=name), axis=tf.range(-ndims, 0))

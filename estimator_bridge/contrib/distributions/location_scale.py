@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import ScalarDistribution, given, parameters_of
+from estimator_bridge.contrib.distributions.scalars import (
+    ScalarDistribution,
+    arguments_of,
+    parameters_of,
+)
 
 __all__ = ["Cauchy", "Logistic"]
 
@@ -34,7 +38,9 @@ class _LocationScale(ScalarDistribution):
         loc, scale = arguments["loc"], arguments["scale"]
         with _v1.name_scope(arguments["name"], values=[loc, scale]) as scope:
             self._loc, self._scale = parameters_of(arguments["validate_args"], loc=loc, scale=scale)
-        super().__init__(given(arguments), scope, [self._scale, self._loc], has_gradients=True)
+        super().__init__(
+            arguments_of(arguments), scope, [self._scale, self._loc], has_gradients=True
+        )
 
     def _log_prob(self, x: tf.Tensor) -> tf.Tensor:
         return self._log_unnormalized_prob(x) - self._log_normalization()

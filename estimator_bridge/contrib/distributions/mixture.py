@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.distributions.mixture_parts import at_components, deviations
-from estimator_bridge.contrib.distributions.scalars import given
+from estimator_bridge.contrib.distributions.scalars import arguments_of
 from estimator_bridge.tensorflow_private import distribution_parameters, graph_parents
 
 __all__ = ["Mixture"]
@@ -45,7 +45,7 @@ class Mixture(tf.compat.v1.distributions.Distribution):
         use_static_graph: bool = False,
         name: str = "Mixture",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         _check_types(cat, components)
         self._known_event, self._known_batch = _known_shapes(cat, components)
         with _v1.name_scope(name, values=[cat.logits]) as scope:
@@ -126,8 +126,8 @@ class Mixture(tf.compat.v1.distributions.Distribution):
             stddevs = tf.stack([each.stddev() for each in self._components], axis=-1)
             weights = tf.stack(self._event_weights(), axis=-1) * tf.ones_like(means)
             flat = [-1, self._num_components]
-            found = deviations(*(tf.reshape(each, flat) for each in (weights, means, stddevs)))
-            return tf.reshape(found, tf.shape(weights)[:-1])
+            values = deviations(*(tf.reshape(each, flat) for each in (weights, means, stddevs)))
+            return tf.reshape(values, tf.shape(weights)[:-1])
 
     def entropy_lower_bound(self, name: str = "entropy_lower_bound") -> tf.Tensor:
         """Returns the components' mean entropy, which is not above the mixture's.
@@ -179,8 +179,8 @@ class Mixture(tf.compat.v1.distributions.Distribution):
             times = tf.size(places[i])
             of_batches = self._components[i].sample(times, seed=own)
             of_batches = tf.reshape(of_batches, tf.concat([[times * batch_size], event], 0))
-            kept = batch_size * tf.range(times) + in_batch[i]
-            drawn.append(tf.gather(of_batches, kept, name="samples_class_c_gather"))
+            indices = batch_size * tf.range(times) + in_batch[i]
+            drawn.append(tf.gather(of_batches, indices, name="samples_class_c_gather"))
         samples = tf.reshape(tf.dynamic_stitch(places, drawn), tf.concat([shape, event], 0))
         samples.set_shape(chosen.shape.concatenate(self.event_shape))
         return samples
@@ -219,15 +219,17 @@ def _known_shapes(cat: Any, components: Sequence[Any]) -> tuple[tf.TensorShape, 
 
 
 def _count(cat: Any, components: Sequence[Any]) -> int:
-    known = tf.get_static_value(cat.event_size)
-    if known is None:
+    class_count = tf.get_static_value(cat.event_size)
+    if class_count is None:
         raise ValueError(
             "Could not infer number of classes from cat and unable to compare this value to the "
             "number of components passed in."
         )
-    if int(known) != len(components):
-        raise ValueError(f"cat.num_classes != len(components): {int(known)} vs. {len(components)}")
-    return int(known)
+    if int(class_count) != len(components):
+        raise ValueError(
+            f"cat.num_classes != len(components): {int(class_count)} vs. {len(components)}"
+        )
+    return int(class_count)
 
 
 def _batch_checks(cat: Any, components: Sequence[Any]) -> list[Any]:

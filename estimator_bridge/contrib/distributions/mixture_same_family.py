@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.contrib.distributions.mixture_parts import at_components
-from estimator_bridge.contrib.distributions.scalars import given
+from estimator_bridge.contrib.distributions.scalars import arguments_of
 from estimator_bridge.tensorflow_private import distribution_parameters, graph_parents
 
 __all__ = ["MixtureSameFamily"]
@@ -39,12 +39,12 @@ class MixtureSameFamily(tf.compat.v1.distributions.Distribution):
         allow_nan_stats: bool = True,
         name: str = "MixtureSameFamily",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         self._chooser, self._members = mixture_distribution, components_distribution
         with _v1.name_scope(name) as scope:
             event = self._members.event_shape_tensor()
-            known = tf.compat.dimension_value(event.shape[0])
-            self._event_ndims = tf.size(event) if known is None else known
+            ndims = tf.compat.dimension_value(event.shape[0])
+            self._event_ndims = tf.size(event) if ndims is None else ndims
             self._checks = self._type_checks(validate_args) + self._batch_checks(validate_args)
             self._checks += self._count_checks(validate_args)
             super().__init__(
@@ -93,27 +93,29 @@ class MixtureSameFamily(tf.compat.v1.distributions.Distribution):
             return []
         if not validate_args:
             return []
-        wanted = self._members.batch_shape_tensor()[:-1]
-        found = distribution_parameters.pick_vector(
-            self._chooser.is_scalar_batch(), wanted, self._chooser.batch_shape_tensor()
+        component_shape = self._members.batch_shape_tensor()[:-1]
+        mixture_shape = distribution_parameters.pick_vector(
+            self._chooser.is_scalar_batch(), component_shape, self._chooser.batch_shape_tensor()
         )
         message = (
             "`mixture_distribution.batch_shape` is not compatible with "
             "`components_distribution.batch_shape`"
         )
-        return [_v1.assert_equal(found, wanted, message=message)]
+        return [_v1.assert_equal(mixture_shape, component_shape, message=message)]
 
     def _count_checks(self, validate_args: bool) -> list[Any]:
         """Keeps the number of members, and returns checks that both distributions have it."""
         logits = self._chooser.logits
-        found = tf.compat.dimension_value(logits.shape.with_rank_at_least(1)[-1])
-        wanted = tf.compat.dimension_value(self._members.batch_shape.with_rank_at_least(1)[-1])
-        self._count = tf.shape(logits)[-1] if found is None else found
-        if found is not None and wanted is not None:
-            if found != wanted:
+        logit_count = tf.compat.dimension_value(logits.shape.with_rank_at_least(1)[-1])
+        component_count = tf.compat.dimension_value(
+            self._members.batch_shape.with_rank_at_least(1)[-1]
+        )
+        self._count = tf.shape(logits)[-1] if logit_count is None else logit_count
+        if logit_count is not None and component_count is not None:
+            if logit_count != component_count:
                 raise ValueError(
-                    f"`mixture_distribution components` ({found}) does not equal "
-                    f"`components_distribution.batch_shape[-1]` ({wanted})"
+                    f"`mixture_distribution components` ({logit_count}) does not equal "
+                    f"`components_distribution.batch_shape[-1]` ({component_count})"
                 )
             return []
         if not validate_args:
@@ -122,8 +124,8 @@ class MixtureSameFamily(tf.compat.v1.distributions.Distribution):
             "`mixture_distribution components` does not equal "
             "`components_distribution.batch_shape[-1:]`"
         )
-        wanted = self._members.batch_shape_tensor()[-1]
-        return [_v1.assert_equal(tf.shape(logits)[-1], wanted, message=message)]
+        component_count = self._members.batch_shape_tensor()[-1]
+        return [_v1.assert_equal(tf.shape(logits)[-1], component_count, message=message)]
 
     def _batch_shape(self) -> tf.TensorShape:
         return self._members.batch_shape.with_rank_at_least(1)[:-1]

@@ -325,11 +325,11 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
         }
 
 
-def _converted(given: Any, name: str, like: tf.Tensor | None = None) -> tf.Tensor | None:
-    if given is None:
+def _converted(value: Any, name: str, like: tf.Tensor | None = None) -> tf.Tensor | None:
+    if value is None:
         return None
     return tf.convert_to_tensor(
-        given, name=name, dtype_hint=like.dtype if like is not None else None
+        value, name=name, dtype_hint=like.dtype if like is not None else None
     )
 
 
@@ -340,8 +340,8 @@ def _identity(loc: tf.Tensor) -> Any:
 
 
 def _size(loc: tf.Tensor) -> Any:
-    known = tf.compat.dimension_value(loc.shape[-1]) if loc.shape.rank else None
-    return tf.shape(loc)[-1] if known is None else known
+    size = tf.compat.dimension_value(loc.shape[-1]) if loc.shape.rank else None
+    return tf.shape(loc)[-1] if size is None else size
 
 
 def _diagonal(loc: tf.Tensor | None, diagonal: tf.Tensor | None, added: tf.Tensor | None) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after, given
+from estimator_bridge.contrib.distributions.scalars import after, arguments_of
 from estimator_bridge.tensorflow_private import distribution_parameters, registers_divergence
 
 __all__ = ["ExpRelaxedOneHotCategorical", "OneHotCategorical"]
@@ -72,8 +72,8 @@ class _OfClasses(tf.compat.v1.distributions.Distribution):
     def _matrices(self, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Returns x and the logits as matrices of one shape, and the shape of a result for each."""
         logits = self._logits
-        known = x.shape.is_fully_defined() and logits.shape.is_fully_defined()
-        if not known or x.shape != logits.shape:
+        has_static_shapes = x.shape.is_fully_defined() and logits.shape.is_fully_defined()
+        if not has_static_shapes or x.shape != logits.shape:
             logits = tf.ones_like(x, dtype=logits.dtype) * logits
             x = tf.ones_like(logits, dtype=x.dtype) * x
         shape = tf.shape(tf.reduce_sum(logits, -1))
@@ -116,7 +116,7 @@ class OneHotCategorical(_OfClasses):
         allow_nan_stats: bool = True,
         name: str = "OneHotCategorical",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[logits, probs]) as scope:
             self._keep_probabilities(arguments, scope)
             self._keep_size()
@@ -197,7 +197,7 @@ class ExpRelaxedOneHotCategorical(_OfClasses):
         allow_nan_stats: bool = True,
         name: str = "ExpRelaxedOneHotCategorical",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[logits, probs, temperature]) as scope:
             self._keep_probabilities(arguments, scope)
             if dtype is None:

@@ -67,27 +67,27 @@ def percentile(
         # From the largest down, as the original counts: that decides which neighbor is nearest.
         place = rounded(tf.cast(count - 1, tf.float64) * (1.0 - q / 100.0))
         place = tf.clip_by_value(tf.cast(place, tf.int32), 0, count - 1)
-        found = tf.sort(samples, direction="DESCENDING")[..., place]
+        values = tf.sort(samples, direction="DESCENDING")[..., place]
         if not keep_dims:
-            return found
+            return values
         if axes is None:
-            return tf.reshape(found, tf.ones([tf.rank(x)], tf.int32))
+            return tf.reshape(values, tf.ones([tf.rank(x)], tf.int32))
         for each in sorted(axes):
-            found = tf.expand_dims(found, each)
-        return found
+            values = tf.expand_dims(values, each)
+        return values
 
 
 def _axes_of(x: tf.Tensor, axis: Any) -> list[int]:
     """Returns the axes, from 0 up."""
-    known = tf.get_static_value(axis) if tf.is_tensor(axis) else axis
-    if known is None:
+    value = tf.get_static_value(axis) if tf.is_tensor(axis) else axis
+    if value is None:
         raise ValueError(f"Expected argument 'axis' to be statically available.  Found: {axis}")
     if x.shape.rank is None:
         raise ValueError(
             "percentile needs the number of x's dimensions where axis is given. Set it: "
             "x.set_shape([None, None])."
         )
-    axes = [int(each) for each in (known if hasattr(known, "__len__") else [known])]
+    axes = [int(each) for each in (value if hasattr(value, "__len__") else [value])]
     if wrong := [each for each in axes if not -x.shape.rank <= each < x.shape.rank]:
         raise ValueError(f"percentile: x has {x.shape.rank} dimensions, and no axis {wrong[0]}.")
     return [each % x.shape.rank for each in axes]
@@ -96,5 +96,5 @@ def _axes_of(x: tf.Tensor, axis: Any) -> list[int]:
 def _samples_last(x: tf.Tensor, axes: list[int]) -> tf.Tensor:
     """Moves the axes behind the others, and makes them one."""
     others = [each for each in range(x.shape.rank) if each not in axes]
-    moved = tf.transpose(x, others + axes)
-    return tf.reshape(moved, tf.concat([tf.shape(moved)[: len(others)], [-1]], 0))
+    transposed = tf.transpose(x, others + axes)
+    return tf.reshape(transposed, tf.concat([tf.shape(transposed)[: len(others)], [-1]], 0))

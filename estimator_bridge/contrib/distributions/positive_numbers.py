@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.contrib.distributions.scalars import (
     ScalarDistribution,
     after,
-    given,
+    arguments_of,
     mean_or_nan,
     parameters_of,
 )
@@ -46,7 +46,7 @@ class HalfNormal(ScalarDistribution):
         allow_nan_stats: bool = True,
         name: str = "HalfNormal",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[scale]) as scope:
             (self._scale,) = parameters_of(validate_args, scale=scale)
         super().__init__(arguments, scope, [self._scale], has_gradients=True)
@@ -110,7 +110,7 @@ class InverseGamma(ScalarDistribution):
         allow_nan_stats: bool = True,
         name: str = "InverseGamma",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[concentration, rate]) as scope:
             self._concentration, self._rate = parameters_of(
                 validate_args, concentration=concentration, rate=rate
@@ -181,7 +181,7 @@ class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
         allow_nan_stats: bool = True,
         name: str = "InverseGammaWithSoftplusConcentrationRate",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[concentration, rate]) as scope:
             super().__init__(
                 tf.nn.softplus(concentration, name="softplus_concentration"),
@@ -210,7 +210,7 @@ class Chi2(tf.compat.v1.distributions.Gamma):
         allow_nan_stats: bool = True,
         name: str = "Chi2",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[df]) as scope:
             (self._df,) = parameters_of(validate_args, df=df)
             super().__init__(
@@ -249,7 +249,7 @@ class Chi2WithAbsDf(Chi2):
         allow_nan_stats: bool = True,
         name: str = "Chi2WithAbsDf",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[df]) as scope:
             super().__init__(
                 tf.floor(tf.abs(df, name="abs_df"), name="floor_abs_df"),

@@ -9,7 +9,7 @@ import tensorflow as tf
 from estimator_bridge.contrib.distributions.bijectors.elementwise import Exp, Sigmoid
 from estimator_bridge.contrib.distributions.location_scale import Logistic
 from estimator_bridge.contrib.distributions.one_hot import ExpRelaxedOneHotCategorical
-from estimator_bridge.contrib.distributions.scalars import given
+from estimator_bridge.contrib.distributions.scalars import arguments_of
 from estimator_bridge.contrib.distributions.transformed import TransformedDistribution
 from estimator_bridge.tensorflow_private import distribution_parameters
 
@@ -83,7 +83,7 @@ class RelaxedBernoulli(TransformedDistribution):
         allow_nan_stats: bool = True,
         name: str = "RelaxedBernoulli",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[logits, probs, temperature]) as scope:
             checks = [_v1.assert_positive(temperature)] if validate_args else []
             with tf.control_dependencies(checks):

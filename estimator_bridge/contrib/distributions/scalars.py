@@ -16,7 +16,7 @@ from estimator_bridge.tensorflow_private import distribution_parameters
 __all__ = [
     "ScalarDistribution",
     "after",
-    "given",
+    "arguments_of",
     "mean_or_nan",
     "nonnegative_integers",
     "parameters_of",
@@ -40,7 +40,7 @@ def nonnegative_integers(x: Any) -> tf.Tensor:
     return distribution_parameters.embed_check_nonnegative_integer_form(x)
 
 
-def given(arguments: dict[str, Any]) -> dict[str, Any]:
+def arguments_of(arguments: dict[str, Any]) -> dict[str, Any]:
     """Returns a constructor's arguments, of its ``locals()``."""
     return {name: each for name, each in arguments.items() if name not in ("self", "__class__")}
 
@@ -59,31 +59,33 @@ def parameters_of(validate_args: bool, **values: Any) -> list[tf.Tensor]:
     if validate_args:
         checks = [_v1.assert_positive(each) for name, each in values.items() if name != "loc"]
     with tf.control_dependencies(checks):
-        kept = [tf.identity(each, name=name) for name, each in values.items()]
-    if len(kept) > 1:
-        tf.debugging.assert_same_float_dtype(kept)
-    return kept
+        tensors = [tf.identity(each, name=name) for name, each in values.items()]
+    if len(tensors) > 1:
+        tf.debugging.assert_same_float_dtype(tensors)
+    return tensors
 
 
 def mean_or_nan(
-    made: ScalarDistribution, value: tf.Tensor, parameter: str, least: float, statistic: str
+    distribution: ScalarDistribution, value: tf.Tensor, parameter: str, least: float, statistic: str
 ) -> tf.Tensor:
     """Returns a statistic that is defined only above a parameter's least value.
 
     Args:
-      made: the distribution, whose ``allow_nan_stats`` decides about the others.
+      distribution: the distribution, whose ``allow_nan_stats`` decides about the others.
       value: the statistic.
       parameter: the name of the parameter that it depends on.
       least: the value that the parameter must exceed.
       statistic: the statistic's name, for the error.
     """
-    found = getattr(made, parameter)
-    if made.allow_nan_stats:
-        nan = tf.fill(made.batch_shape_tensor(), tf.constant(float("nan"), made.dtype))
-        return tf.where(found > least, value, nan)
+    parameter_value = getattr(distribution, parameter)
+    if distribution.allow_nan_stats:
+        nan = tf.fill(
+            distribution.batch_shape_tensor(), tf.constant(float("nan"), distribution.dtype)
+        )
+        return tf.where(parameter_value > least, value, nan)
     check = _v1.assert_less(
-        tf.constant(least, made.dtype),
-        found,
+        tf.constant(least, distribution.dtype),
+        parameter_value,
         message=f"{statistic} undefined when any {parameter} <= {least:.0f}",
     )
     return after([check], value)
@@ -117,7 +119,7 @@ class ScalarDistribution(tf.compat.v1.distributions.Distribution):
             reparameterization_type=_FULLY if has_gradients else _NOT,
             validate_args=arguments["validate_args"],
             allow_nan_stats=arguments["allow_nan_stats"],
-            parameters=given(arguments),
+            parameters=arguments_of(arguments),
             graph_parents=list(parents),
             name=scope,
         )

@@ -20,14 +20,14 @@ class SeedStream:
     def __init__(self, seed: Any, salt: str):
         self._seed = seed.original_seed if isinstance(seed, SeedStream) else seed
         self._salt = salt
-        self._given = 0
+        self._count = 0
 
     def __call__(self) -> int | None:
         """Returns the next seed."""
-        self._given += 1
+        self._count += 1
         if self._seed is None:
             return None
-        text = str((self._seed, self._given, self._salt))
+        text = str((self._seed, self._count, self._salt))
         return int(hashlib.sha512(text.encode()).hexdigest(), 16)
 
     @property

@@ -49,12 +49,12 @@ class ShapeOverrides:
 
     @property
     def may_have_batch(self) -> bool:
-        """Whether the batch shape is replaced, or may be when it runs."""
+        """True if the batch shape is replaced, or may be when it runs."""
         return _may_be_long(self.batch)
 
     @property
     def may_have_event(self) -> bool:
-        """Whether the event shape is replaced, or may be when it runs."""
+        """True if the event shape is replaced, or may be when it runs."""
         return _may_be_long(self.event)
 
     def sample_shape(self, n: Any) -> tf.Tensor:
@@ -114,11 +114,11 @@ class ShapeOverrides:
             raise ValueError("shape override must be a vector")
         if shape.shape.rank is None and validate_args:
             checks.append(_v1.assert_rank(shape, 1, message="shape override must be a vector"))
-        known = tf.get_static_value(shape)
+        static_shape = tf.get_static_value(shape)
         message = "shape override must have positive elements"
-        if known is not None and np.any(known <= 0):
+        if static_shape is not None and np.any(static_shape <= 0):
             raise ValueError(message)
-        if known is None and validate_args:
+        if static_shape is None and validate_args:
             checks.append(_v1.assert_positive(shape, message=message))
         replaces = _all(_not(base_is_scalar), _not(is_empty))
         message = "base distribution not scalar"
@@ -130,48 +130,48 @@ class ShapeOverrides:
 
 
 def _may_be_long(shape: tf.Tensor) -> bool:
-    known = tf.get_static_value(shape)
-    return known is None or known.size != 0
+    static_shape = tf.get_static_value(shape)
+    return static_shape is None or static_shape.size != 0
 
 
 def _length(shape: tf.Tensor) -> tf.Tensor:
     if shape.shape.rank not in (None, 1):
         raise ValueError("input is not a valid shape: not 1D")
-    known = tf.compat.dimension_value(shape.shape[0]) if shape.shape.rank == 1 else None
-    return tf.shape(shape)[0] if known is None else tf.constant(known, tf.int32)
+    static_length = tf.compat.dimension_value(shape.shape[0]) if shape.shape.rank == 1 else None
+    return tf.shape(shape)[0] if static_length is None else tf.constant(static_length, tf.int32)
 
 
 def _is_empty(shape: tf.Tensor) -> tf.Tensor:
     length = _length(shape)
-    known = tf.get_static_value(length)
-    return tf.equal(length, 0) if known is None else tf.constant(bool(known == 0))
+    static_length = tf.get_static_value(length)
+    return tf.equal(length, 0) if static_length is None else tf.constant(bool(static_length == 0))
 
 
 def _not(condition: tf.Tensor) -> tf.Tensor:
-    known = tf.get_static_value(condition)
-    return tf.logical_not(condition) if known is None else tf.constant(not known)
+    value = tf.get_static_value(condition)
+    return tf.logical_not(condition) if value is None else tf.constant(not value)
 
 
 def _all(*conditions: tf.Tensor) -> tf.Tensor:
-    known = [tf.get_static_value(each) for each in conditions]
-    if any(each is not None and not each for each in known):
+    static_conditions = [tf.get_static_value(each) for each in conditions]
+    if any(each is not None and not each for each in static_conditions):
         return tf.constant(False)
-    if all(each is not None for each in known):
+    if all(each is not None for each in static_conditions):
         return tf.constant(True)
     return tf.reduce_all(conditions)
 
 
 def _select(condition: tf.Tensor, true: Any, false: Any) -> Any:
-    known = tf.get_static_value(condition)
-    if known is None:
+    static_condition = tf.get_static_value(condition)
+    if static_condition is None:
         return tf.where(condition, true, false)
-    return true if known else false
+    return true if static_condition else false
 
 
 def _joined(*vectors: Any) -> tf.Tensor:
     """Returns one vector, a constant if all of them are known."""
     tensors = [tf.convert_to_tensor(each) for each in vectors]
-    known = [tf.get_static_value(each) for each in tensors]
-    if any(each is None for each in known):
+    static_vectors = [tf.get_static_value(each) for each in tensors]
+    if any(each is None for each in static_vectors):
         return tf.concat(tensors, 0)
-    return tf.constant(np.concatenate(known).astype(np.int32))
+    return tf.constant(np.concatenate(static_vectors).astype(np.int32))

@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.contrib.distributions.bijectors import cumulative
 from estimator_bridge.contrib.distributions.bijectors.composition import Chain
 from estimator_bridge.contrib.distributions.bijectors.elementwise import AffineScalar
-from estimator_bridge.contrib.distributions.scalars import given
+from estimator_bridge.contrib.distributions.scalars import arguments_of
 from estimator_bridge.contrib.distributions.transformed import TransformedDistribution
 from estimator_bridge.tensorflow_private import distribution_parameters
 
@@ -54,7 +54,7 @@ class SinhArcsinh(TransformedDistribution):
         allow_nan_stats: bool = True,
         name: str = "SinhArcsinh",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[loc, scale, skewness, tailweight]) as scope:
             loc = tf.convert_to_tensor(loc, name="loc")
             dtype = loc.dtype
@@ -76,10 +76,10 @@ class SinhArcsinh(TransformedDistribution):
             bent = shaped(skewness=self._skewness)
             symmetric = bent if skewness is None else shaped(skewness=tf.zeros([], dtype))
             factor = 2 * self._scale / symmetric.forward(tf.constant(2, dtype))
-            moved = AffineScalar(shift=loc, scale=factor, validate_args=validate_args)
+            affine = AffineScalar(shift=loc, scale=factor, validate_args=validate_args)
             super().__init__(
                 distribution=distribution,
-                bijector=Chain([moved, bent]),
+                bijector=Chain([affine, bent]),
                 batch_shape=_broadcast_shape(loc, self._scale, self._tailweight, self._skewness),
                 validate_args=validate_args,
                 name=scope,
@@ -88,12 +88,12 @@ class SinhArcsinh(TransformedDistribution):
 
     @property
     def loc(self) -> tf.Tensor:
-        """What samples are moved by."""
+        """The shift of the samples."""
         return self._loc
 
     @property
     def scale(self) -> tf.Tensor:
-        """What they are stretched by."""
+        """The factor by which the samples are stretched."""
         return self._scale
 
     @property
@@ -109,9 +109,9 @@ class SinhArcsinh(TransformedDistribution):
 
 def _broadcast_shape(*tensors: tf.Tensor) -> Any:
     """Returns the shape of a sum of tensors: a list if it is known, or a tensor."""
-    known = functools.reduce(tf.broadcast_static_shape, [each.shape for each in tensors])
-    if known.is_fully_defined():
-        return known.as_list()
+    static_shape = functools.reduce(tf.broadcast_static_shape, [each.shape for each in tensors])
+    if static_shape.is_fully_defined():
+        return static_shape.as_list()
     return functools.reduce(tf.broadcast_dynamic_shape, [tf.shape(each) for each in tensors])
 
 
@@ -133,11 +133,11 @@ def _check_scalars(distribution: Any, dtype: tf.DType, validate_args: bool) -> l
         ("event", distribution.is_scalar_event()),
         ("batch", distribution.is_scalar_batch()),
     ):
-        known = distribution_parameters.prefer_static_value(is_scalar)
-        if isinstance(known, tf.Tensor):
+        value = distribution_parameters.prefer_static_value(is_scalar)
+        if isinstance(value, tf.Tensor):
             if validate_args:
-                said = f"distribution must have scalar {what}_shape"
-                checks.append(_v1.assert_equal(is_scalar, True, message=said))
-        elif not known:
+                message = f"distribution must have scalar {what}_shape"
+                checks.append(_v1.assert_equal(is_scalar, True, message=message))
+        elif not value:
             raise ValueError(f"distribution must have scalar {what}_shape")
     return checks

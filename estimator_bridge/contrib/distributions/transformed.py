@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import given
+from estimator_bridge.contrib.distributions.scalars import arguments_of
 from estimator_bridge.contrib.distributions.shape_overrides import ShapeOverrides
 from estimator_bridge.tensorflow_private import (
     IdentityBijector,
@@ -48,7 +48,7 @@ class TransformedDistribution(tf.compat.v1.distributions.Distribution):
         validate_args: bool = False,
         name: str | None = None,
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         name = name or ("" if bijector is None else bijector.name) + distribution.name
         with _v1.name_scope(name, values=[event_shape, batch_shape]) as scope:
             if bijector is None:
@@ -101,8 +101,8 @@ class TransformedDistribution(tf.compat.v1.distributions.Distribution):
         if self.event_shape.rank is not None:
             return self.event_shape.rank
         ndims = tf.size(self.event_shape_tensor())
-        known = distribution_parameters.maybe_get_static_value(ndims)
-        return ndims if known is None else known
+        static_ndims = distribution_parameters.maybe_get_static_value(ndims)
+        return ndims if static_ndims is None else static_ndims
 
     def _sample_n(self, n: Any, seed: Any = None, **kwargs: Any) -> tf.Tensor:
         shape = self._shapes.sample_shape(n)
@@ -132,8 +132,8 @@ class TransformedDistribution(tf.compat.v1.distributions.Distribution):
             log_prob = self._shapes.summed(log_prob)
             return self._shaped(log_prob + tf.cast(ildj, log_prob.dtype), y)
 
-        found = self._of_inverses(y, of_one, bijector_kwargs)
-        return found[0] if len(found) == 1 else tf.reduce_logsumexp(tf.stack(found), axis=0)
+        terms = self._of_inverses(y, of_one, bijector_kwargs)
+        return terms[0] if len(terms) == 1 else tf.reduce_logsumexp(tf.stack(terms), axis=0)
 
     def _prob(self, y: tf.Tensor, **kwargs: Any) -> tf.Tensor:
         base_kwargs, bijector_kwargs = self._parted(kwargs)

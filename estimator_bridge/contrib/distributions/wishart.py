@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after, given
+from estimator_bridge.contrib.distributions.scalars import after, arguments_of
 from estimator_bridge.tensorflow_private import distribution_parameters
 
 __all__ = ["WishartCholesky", "WishartFull"]
@@ -53,21 +53,21 @@ class _Wishart(tf.compat.v1.distributions.Distribution):
 
     def _size(self) -> tf.Tensor:
         shape = self._operator.shape
-        known = tf.compat.dimension_value(shape[-1]) if shape.rank is not None else None
-        if known is None:
+        size = tf.compat.dimension_value(shape[-1]) if shape.rank is not None else None
+        if size is None:
             tensor = self._operator.domain_dimension_tensor()
             return tf.cast(tensor, self._operator.dtype, name="dimension")
-        return tf.constant(known, dtype=self._operator.dtype, name="dimension")
+        return tf.constant(size, dtype=self._operator.dtype, name="dimension")
 
     def _df_checks(self, df: tf.Tensor, validate_args: bool) -> list[Any]:
         text = (
             "Degrees of freedom (df = {}) cannot be less than dimension of scale matrix "
             "(scale.dimension = {})"
         )
-        found, least = tf.get_static_value(df), tf.get_static_value(self._dimension)
-        if found is not None and least is not None:
-            if np.any(found < least):
-                raise ValueError(text.format(found, least))
+        static_df, least = tf.get_static_value(df), tf.get_static_value(self._dimension)
+        if static_df is not None and least is not None:
+            if np.any(static_df < least):
+                raise ValueError(text.format(static_df, least))
             return []
         if not validate_args:
             return []
@@ -86,7 +86,7 @@ class _Wishart(tf.compat.v1.distributions.Distribution):
 
     @property
     def cholesky_input_output_matrices(self) -> bool:
-        """Whether samples and their like are Cholesky factors."""
+        """True if samples, means and arguments are Cholesky factors."""
         return self._gives_factors
 
     @property
@@ -138,11 +138,11 @@ class _Wishart(tf.compat.v1.distributions.Distribution):
         samples = tf.shape(matrices)[:sample_ndims]
         last = tf.concat([tf.range(sample_ndims, ndims), tf.range(sample_ndims)], 0)
         columns = tf.reshape(tf.transpose(matrices, last), tf.concat([batch, [size, -1]], 0))
-        found = tf.reshape(function(columns), tf.concat([batch, [size, size], samples], 0))
+        results = tf.reshape(function(columns), tf.concat([batch, [size, size], samples], 0))
         first = tf.concat(
             [tf.range(ndims - sample_ndims, ndims), tf.range(ndims - sample_ndims)], 0
         )
-        return tf.transpose(found, first)
+        return tf.transpose(results, first)
 
     def _log_prob(self, x: tf.Tensor) -> tf.Tensor:
         factor = x if self._gives_factors else _linalg.cholesky(x)
@@ -261,7 +261,7 @@ class WishartCholesky(_Wishart):
         allow_nan_stats: bool = True,
         name: str = "WishartCholesky",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name, values=[scale]) as scope, _v1.name_scope("init"):
             factor, checks = tf.convert_to_tensor(scale), []
             if validate_args:
@@ -302,7 +302,7 @@ class WishartFull(_Wishart):
         allow_nan_stats: bool = True,
         name: str = "WishartFull",
     ):
-        arguments = given(locals())
+        arguments = arguments_of(locals())
         with _v1.name_scope(name) as scope, _v1.name_scope("init", values=[scale]):
             matrix = tf.convert_to_tensor(scale)
             if validate_args:

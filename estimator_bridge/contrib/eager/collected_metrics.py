@@ -88,10 +88,10 @@ class Mean(Metric):
             return mean
 
         tensor = tf.convert_to_tensor(write_summary)
-        known = tf.get_static_value(tensor)
-        if known is None or tensor.dtype != tf.bool:
+        static_condition = tf.get_static_value(tensor)
+        if static_condition is None or tensor.dtype != tf.bool:
             _v1.cond(tensor, write, lambda: mean)
-        elif known:
+        elif static_condition:
             write()
         return mean
 

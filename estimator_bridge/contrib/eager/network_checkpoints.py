@@ -34,20 +34,20 @@ class _Naming:
     network: str
     scope: str
     action: str
-    given: Renaming | None
+    renaming: Renaming | None
 
     def name(self, variable_name: str) -> str:
         """Returns the name in the file."""
         return (
             variable_name.removeprefix(f"{self.scope}/")
-            if not self.given
-            else self.given(variable_name)
+            if not self.renaming
+            else self.renaming(variable_name)
         )
 
     def conflict(self, name: str, first: Any, second: Any) -> ValueError:
         """Returns the error for two variables of one name in the file."""
         both = f"two variables named '{name}': '{_name(first)}' and '{_name(second)}'"
-        if self.given is None:
+        if self.renaming is None:
             return ValueError(
                 "The default checkpoint variable name mapping strategy for Network "
                 f"'{self.network}' resulted in a naming conflict. Without the prefix "
@@ -63,12 +63,12 @@ class _Naming:
 
     def variables(self, network: Network) -> dict[str, Any]:
         """Returns a network's variables by their names in the file."""
-        found: dict[str, Any] = {}
+        by_name: dict[str, Any] = {}
         for variable in network.variables:
             name = self.name(_name(variable))
-            if found.setdefault(name, variable) is not variable:
-                raise self.conflict(name, found[name], variable)
-        return found
+            if by_name.setdefault(name, variable) is not variable:
+                raise self.conflict(name, by_name[name], variable)
+        return by_name
 
 
 @dataclass(frozen=True)

@@ -98,14 +98,14 @@ class Network(_Layer):
             if parent is None:
                 prefix = f"{namespace}/" if namespace else ""
                 counts = layer_name_counts()
-                taken = {
+                used_names = {
                     name[len(prefix) :]
                     for name in self._scopes_at_start
                     if name and name.startswith(prefix)
                 }
             else:
-                counts, taken = parent._name_counts, set(parent._named_here)
-            rename_layer(self, counts, taken, namespace)
+                counts, used_names = parent._name_counts, set(parent._named_here)
+            rename_layer(self, counts, used_names, namespace)
         if self._parent is not _TOP_LEVEL and self._living_parent() is None:
             self._parent = _TOP_LEVEL if parent is None else weakref.ref(parent)
 
@@ -215,8 +215,8 @@ class Network(_Layer):
                 _PARENTS[layer] = weakref.ref(self)
             self._plain_layers.append(layer)
         if not layer.built and _first_parent(layer) is self:
-            known = self._named_here.setdefault(layer.name, layer)
-            if known is not layer:
+            namesake = self._named_here.setdefault(layer.name, layer)
+            if namesake is not layer:
                 raise ValueError(
                     f"Attempt to add two Layers with the name '{layer.name}' to the same Network: "
                     f"{type(self).__name__}. Give one of them another name."
@@ -242,11 +242,11 @@ class Network(_Layer):
         if index is None and not name:
             raise ValueError("Provide either a layer name or layer index.")
         if index is None:
-            found = next((each for each in self._tracked if each.name == name), None)
-            if found is None:
+            layer = next((each for each in self._tracked if each.name == name), None)
+            if layer is None:
                 names = ", ".join(each.name for each in self._tracked)
                 raise ValueError(f"No such layer: {name}. The network has: {names or 'none'}.")
-            return found
+            return layer
         if name is not None:
             raise ValueError(
                 f"Exactly one of 'index' or 'name' must be provided; got {index} and {name!r}."

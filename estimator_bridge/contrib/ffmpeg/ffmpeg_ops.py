@@ -50,8 +50,8 @@ def decode_audio(
         raise ValueError(f"channel_count must be positive, but got: {channels}")
 
     def decode(contents: Any, kind: Any, rate: Any, count: Any) -> np.ndarray:
-        given = {"contents": contents, "file_format": kind}
-        _check_scalars({**given, "samples_per_second": rate, "channel_count": count})
+        arguments = {"contents": contents, "file_format": kind}
+        _check_scalars({**arguments, "samples_per_second": rate, "channel_count": count})
         name = _lower(kind)
         if name not in _KINDS:
             raise ValueError(

@@ -115,18 +115,20 @@ def _run(contents: bytes, suffix: str, before: list[str], options: list[str]) ->
     if program is None:
         raise NoFFmpegError
     with tempfile.TemporaryDirectory() as folder:
-        given, made = Path(folder, f"input.{suffix}".rstrip(".")), Path(folder, "output.raw")
-        given.write_bytes(contents)
-        done = subprocess.run(
-            [program, *_QUIET, *before, "-i", str(given), *options, str(made)],
+        source, target = Path(folder, f"input.{suffix}".rstrip(".")), Path(folder, "output.raw")
+        source.write_bytes(contents)
+        process = subprocess.run(
+            [program, *_QUIET, *before, "-i", str(source), *options, str(target)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
         )
-        log = done.stderr.decode(errors="replace").replace("\r", "\n")
-        if done.returncode:
-            raise _FailedError(f"FFmpeg execution failed: {done.returncode}: {log.strip()[-500:]}")
-        return made.read_bytes() if made.exists() else b"", log
+        log = process.stderr.decode(errors="replace").replace("\r", "\n")
+        if process.returncode:
+            raise _FailedError(
+                f"FFmpeg execution failed: {process.returncode}: {log.strip()[-500:]}"
+            )
+        return target.read_bytes() if target.exists() else b"", log
 
 
 def _report(error: _FailedError) -> None:

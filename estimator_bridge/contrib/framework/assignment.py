@@ -39,8 +39,8 @@ def assign_from_values(var_names_to_values: Mapping[str, Any]) -> tuple[Any, dic
       ValueError: there is no such variable, or it has a different number of elements.
     """
     pairs = []
-    for name, given in var_names_to_values.items():
-        variable, value = get_unique_variable(name), np.asarray(given)
+    for name, data in var_names_to_values.items():
+        variable, value = get_unique_variable(name), np.asarray(data)
         if variable.shape.num_elements() != value.size:
             raise _other_shape(name, value, variable)
         pairs.append((variable, value))

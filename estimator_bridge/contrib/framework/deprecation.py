@@ -108,9 +108,9 @@ def _of_arguments(
     date: str | None,
     instructions: str,
     names: Any,
-    is_told: Callable[[str, Any], bool],
+    should_warn: Callable[[str, Any], bool],
     warn_once: bool,
-    said: str,
+    template: str,
 ) -> Callable:
     def decorate(function: Callable) -> Callable:
         signature = inspect.signature(function)
@@ -126,12 +126,12 @@ def _of_arguments(
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             try:
-                given = signature.bind_partial(*args, **kwargs).arguments
+                arguments = signature.bind_partial(*args, **kwargs).arguments
             except TypeError:  # the call itself raises a clearer error
-                given = {}
-            for name, value in {**given, **kwargs}.items():
-                if is_told(name, value):
-                    warn(f"calling {_name(function)} with {said.format(name, value)}")
+                arguments = {}
+            for name, value in {**arguments, **kwargs}.items():
+                if should_warn(name, value):
+                    warn(f"calling {_name(function)} with {template.format(name, value)}")
             return function(*args, **kwargs)
 
         return wrapped
@@ -147,11 +147,11 @@ class _Warning:
             raise ValueError("Don't deprecate things without conversion instructions!")
         when = f"after {date}" if date else "in a future version"
         self._rest = f"and will be removed {when}. Instructions for updating: {instructions}"
-        self._once, self._said = once, set[str]()
+        self._once, self._messages = once, set[str]()
 
     def __call__(self, what: str) -> None:
-        if not (self._once and what in self._said):
-            self._said.add(what)
+        if not (self._once and what in self._messages):
+            self._messages.add(what)
             tf.compat.v1.logging.warning("From this program: %s %s", what, self._rest)
 
 

@@ -51,24 +51,24 @@ def fuse_op(
     before, until = _needed(nodes, input_nodes), _needed(nodes, output_nodes)
     between = until - before - set(output_nodes)
     for name in sorted(between):
-        for read in _inputs(nodes[name]):
-            if read in before and read not in input_nodes:
-                raise TypeError(f"Node {name} uses input {read} not in input_nodes.")
-    made = tf.compat.v1.GraphDef()
-    made.node.extend(node for node in graph_def.node if node.name in before)
-    fused = made.node.add(name=op_name, op=op_type, input=input_nodes)
+        for input_name in _inputs(nodes[name]):
+            if input_name in before and input_name not in input_nodes:
+                raise TypeError(f"Node {name} uses input {input_name} not in input_nodes.")
+    result = tf.compat.v1.GraphDef()
+    result.node.extend(node for node in graph_def.node if node.name in before)
+    fused = result.node.add(name=op_name, op=op_type, input=input_nodes)
     fused.attr["_output_types"].list.type[:] = output_dtypes
     fused.attr["_output_quantized"].b = output_quantized
     for position, name in enumerate(output_nodes):
         if len(nodes[name].input) != 1:
             raise AssertionError(f"{name} has {len(nodes[name].input)} inputs; an output has one.")
-        node = made.node.add()
+        node = result.node.add()
         node.CopyFrom(nodes[name])
         node.input[:] = [f"{op_name}:{position}" if position else op_name]
-    made.node.extend(node for node in graph_def.node if node.name not in before | until)
-    made.library.CopyFrom(graph_def.library)
-    made.versions.CopyFrom(graph_def.versions)
-    return made
+    result.node.extend(node for node in graph_def.node if node.name not in before | until)
+    result.library.CopyFrom(graph_def.library)
+    result.versions.CopyFrom(graph_def.versions)
+    return result
 
 
 def _inputs(node: Any) -> list[str]:
@@ -77,11 +77,11 @@ def _inputs(node: Any) -> list[str]:
 
 def _needed(nodes: dict[str, Any], names: Iterable[str]) -> set[str]:
     """Returns the names of these nodes, and of all that they are computed from."""
-    found: set[str] = set()
+    ancestors: set[str] = set()
     open_ = list(names)
     while open_:
         name = open_.pop()
-        if name not in found:
-            found.add(name)
+        if name not in ancestors:
+            ancestors.add(name)
             open_ += _inputs(nodes[name])
-    return found
+    return ancestors

@@ -45,15 +45,15 @@ def py_func(
         raise TypeError(f"kwargs must be dict and not {type(kwargs)}. args: {kwargs}")
     types = output_types(*args, **kwargs) if callable(output_types) else output_types
     shapes = output_shapes(*args, **kwargs) if callable(output_shapes) else output_shapes
-    given = (args, kwargs)
+    arguments = (args, kwargs)
 
     def call(*arrays: Any) -> list[Any]:
-        own_args, own_kwargs = tf.nest.pack_sequence_as(given, arrays)
+        own_args, own_kwargs = tf.nest.pack_sequence_as(arguments, arrays)
         result = func(*own_args, **own_kwargs)
         return [part for _, part in _paired(types, result)]
 
     flat = tf.compat.v1.py_func(
-        call, tf.nest.flatten(given), tf.nest.flatten(types), stateful=stateful, name=name
+        call, tf.nest.flatten(arguments), tf.nest.flatten(types), stateful=stateful, name=name
     )
     if shapes is not None:
         for tensor, (_, shape) in zip(flat, _paired(types, shapes)):

@@ -79,8 +79,8 @@ def with_shape(expected_shape: Any, tensor: tf.Tensor) -> tf.Tensor:
             )
         return tensor
     merged = tensor.shape.merge_with(shape)  # its error names the dimension
-    wanted = tf.constant([-1 if size is None else size for size in shape.as_list()], tf.int32)
-    with tf.control_dependencies([_has_shape(tensor, wanted)]):
+    sizes = tf.constant([-1 if size is None else size for size in shape.as_list()], tf.int32)
+    with tf.control_dependencies([_has_shape(tensor, sizes)]):
         checked = tf.identity(tensor)
     checked.set_shape(merged)
     return checked
@@ -104,14 +104,14 @@ def _sizes(shape: Any, tensor: tf.Tensor) -> Any:
     return shape
 
 
-def _has_shape(tensor: tf.Tensor, wanted: tf.Tensor) -> tf.Operation:
+def _has_shape(tensor: tf.Tensor, expected_sizes: tf.Tensor) -> tf.Operation:
     """Returns an assertion of a tensor's sizes; -1 matches any size."""
     sizes, rank = tf.shape(tensor), tf.rank(tensor)
-    has_rank = tf.equal(rank, tf.size(wanted))  # comparing sizes would broadcast them
-    padded = tf.cond(has_rank, lambda: wanted, lambda: tf.fill([rank], -2))
+    has_rank = tf.equal(rank, tf.size(expected_sizes))  # comparing sizes would broadcast them
+    padded = tf.cond(has_rank, lambda: expected_sizes, lambda: tf.fill([rank], -2))
     is_same = tf.reduce_all(tf.equal(padded, sizes) | tf.equal(padded, -1))
     message = f"Wrong shape for {tensor.name} [expected] [actual]."
-    return _v1.Assert(is_same, [message, wanted, sizes])
+    return _v1.Assert(is_same, [message, expected_sizes, sizes])
 
 
 def with_same_shape(expected_tensor: tf.Tensor, tensor: tf.Tensor) -> tf.Tensor:
@@ -159,12 +159,12 @@ def remove_squeezable_dimensions(
         return predictions, labels
 
 
-def _squeezed_if(more: tf.Tensor, wanted: int, tensor: tf.Tensor) -> tf.Tensor:
+def _squeezed_if(more: tf.Tensor, extra: int, tensor: tf.Tensor) -> tf.Tensor:
     """Removes a tensor's last dimension when it runs, unless its size is known and not 1."""
     if tensor.shape.rank is not None and not tensor.shape[-1:].is_compatible_with([1]):
         return tensor
     return _v1.cond(
-        tf.equal(more, wanted), lambda: tf.squeeze(tensor, [-1]), lambda: tf.identity(tensor)
+        tf.equal(more, extra), lambda: tf.squeeze(tensor, [-1]), lambda: tf.identity(tensor)
     )
 
 
@@ -210,10 +210,10 @@ def smart_cond(
         raise TypeError(f"`true_fn` must be callable. Got {true_fn!r}.")
     if not callable(false_fn):
         raise TypeError(f"`false_fn` must be callable. Got {false_fn!r}.")
-    known = smart_constant_value(pred)
-    if known is None:
+    static_pred = smart_constant_value(pred)
+    if static_pred is None:
         return _v1.cond(pred, true_fn, false_fn, name=name)
-    return true_fn() if known else false_fn()
+    return true_fn() if static_pred else false_fn()
 
 
 def smart_case(
@@ -234,10 +234,10 @@ def smart_case(
       The chosen function's result, or the tf.case.
     """
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
-    known = [smart_constant_value(pred) for pred, _ in pairs]
-    if None in known:
+    static_preds = [smart_constant_value(pred) for pred, _ in pairs]
+    if None in static_preds:
         return _v1.case(pairs, default, exclusive, name=name)
-    chosen = [function for is_true, (_, function) in zip(known, pairs) if is_true]
+    chosen = [function for is_true, (_, function) in zip(static_preds, pairs) if is_true]
     if exclusive and len(chosen) > 1:
         raise ValueError(f"smart_case: {len(chosen)} conditions hold, and exclusive is True.")
     if not chosen and default is None:

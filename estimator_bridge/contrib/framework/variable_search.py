@@ -109,8 +109,8 @@ def get_variables_to_restore(
         if scopes is not None and not isinstance(scopes, (list, tuple)):
             raise TypeError(f"{name} is provided but is not a list or a tuple: {scopes!r}.")
     chosen = [v for scope in ([None] if include is None else include) for v in get_variables(scope)]
-    left = {id(v) for scope in exclude or () for v in get_variables(scope)}
-    return [variable for variable in chosen if id(variable) not in left]
+    excluded_ids = {id(v) for scope in exclude or () for v in get_variables(scope)}
+    return [variable for variable in chosen if id(variable) not in excluded_ids]
 
 
 def filter_variables(
@@ -149,5 +149,5 @@ def get_variable_full_name(var: Any) -> str:
 
 def add_model_variable(var: Any) -> None:
     """Adds a variable to the collection MODEL_VARIABLES, if it is not a member."""
-    if not any(var is known for known in _v1.get_collection(_Keys.MODEL_VARIABLES)):
+    if not any(var is member for member in _v1.get_collection(_Keys.MODEL_VARIABLES)):
         _v1.add_to_collection(_Keys.MODEL_VARIABLES, var)

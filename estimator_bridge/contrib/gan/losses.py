@@ -161,10 +161,10 @@ def gan_loss(
         "aux_cond_discriminator_weight": aux_cond_discriminator_weight,
         "tensor_pool_fn": tensor_pool_fn,
     }
-    for name, given in refused.items():
-        if given is not None:
+    for name, argument in refused.items():
+        if argument is not None:
             raise ValueError(
-                f"gan_loss({name}={given!r}) is not supported. Leave it out, or use the package "
+                f"gan_loss({name}={argument!r}) is not supported. Leave it out, or use the package "
                 "tensorflow-gan (tfgan)."
             )
     of_generator = generator_loss_fn(model, add_summaries=add_summaries)

@@ -65,7 +65,7 @@ def gan_train_ops(
          model.discriminator_scope, model.discriminator_variables),
     ]:  # fmt: skip
         own = _v1.get_collection(_v1.GraphKeys.UPDATE_OPS, f"{scope.name}/")
-        own = [update for update in own if any(update is given for given in updates)]
+        own = [update for update in own if any(update is op for op in updates)]
         used += own
         with tf.name_scope(f"{name}_train"):
             ops[name] = create_train_op(

@@ -1,4 +1,4 @@
-"""What is known while a part of a graph is copied, and the functions that copy one element."""
+"""The state of a copy of a part of a graph, and the functions that copy one element."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class Copying:
 
     def copied(self, tensor: Any) -> Any:
         """Returns the copy of a tensor; None if it has none."""
-        found = self.transformed_ts.get(id(tensor))
-        return None if found is None else found[1]
+        pair = self.transformed_ts.get(id(tensor))
+        return None if pair is None else pair[1]
 
     def close_cycles(self, replace_input: Callable[[Any, int, Any], None]) -> None:
         """Lets copies read the copies that were not there yet."""
@@ -87,19 +87,19 @@ class Copying:
 
     def copied_view(self) -> SubGraphView:
         """Returns a view of the copy, whose ends have the order of the view's."""
-        made = SubGraphView(list(self.transformed_ops.values()))
+        view = SubGraphView(list(self.transformed_ops.values()))
         inputs, outputs = (
             [copied for tensor in ends if (copied := self.copied(tensor)) is not None]
             for ends in (self.sgv.inputs, self.sgv.outputs)
         )
-        return made.remap(
-            [each for each in inputs if each in made.inputs],
-            [each for each in outputs if each in made.outputs],
+        return view.remap(
+            [each for each in inputs if each in view.inputs],
+            [each for each in outputs if each in view.outputs],
         )
 
 
 class TransformerInfo:
-    """Which element is the copy of which.
+    """The pairs of elements and their copies.
 
     Args:
       info: the state of the copy.
@@ -131,13 +131,13 @@ class TransformerInfo:
         return transform_tree(transformed, self._finder(1, missing_fn))
 
     def _finder(self, side: int, missing_fn: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
-        known = {id(pair[side]): pair[1 - side] for pair in self._pairs}
+        counterparts = {id(pair[side]): pair[1 - side] for pair in self._pairs}
 
         def find(element: Any) -> Any:
             if not isinstance(element, (tf.Operation, tf.Tensor)):
                 raise TypeError(f"Expected a tf.Tensor or a tf.Operation, got a {type(element)}")
-            if id(element) in known:
-                return known[id(element)]
+            if id(element) in counterparts:
+                return counterparts[id(element)]
             return None if missing_fn is None else missing_fn(element)
 
         return find
@@ -154,7 +154,7 @@ class TransformerInfo:
         if info.scope_:
             lines.append(f"  Scope destination: {info.scope_}")
         lines.append("Operations mapping:")
-        lines += [f"  {op.name} => {made.name}" for op, made in info.transformed_ops.items()]
+        lines += [f"  {op.name} => {op_copy.name}" for op, op_copy in info.transformed_ops.items()]
         return "\n".join([*lines, ""])
 
 
@@ -217,7 +217,7 @@ def copy_op_handler(
         node = nodedef_fn(node)
     attrs = {key: value for key, value in node.attr.items() if key != "_class"}
     with info.graph_.as_default(), tf.control_dependencies(None), tf.device(node.device or None):
-        made = info.graph_.create_op(
+        op_copy = info.graph_.create_op(
             node.op,
             list(new_inputs),
             [tensor.dtype for tensor in op.outputs],
@@ -226,6 +226,6 @@ def copy_op_handler(
             attrs=attrs,
         )
     if copy_shape:
-        for tensor, copied in zip(op.outputs, made.outputs):
+        for tensor, copied in zip(op.outputs, op_copy.outputs):
             copied.set_shape(tensor.shape)
-    return made, list(made.outputs)
+    return op_copy, list(op_copy.outputs)

@@ -156,8 +156,8 @@ def _reroute(ts0: Any, ts1: Any, both_ways: bool, can_modify: Any, cannot_modify
         for instead, tensor in ((a, b), (b, a))[: 2 if both_ways else 1]
         for op in dict.fromkeys(tensor.consumers())
         if (allowed is None or op in allowed) and op not in refused
-        for number, read in enumerate(op.inputs)
-        if read is tensor
+        for number, op_input in enumerate(op.inputs)
+        if op_input is tensor
     ]
     for instead, op, number in changes:
         replace_input(op, number, instead)
@@ -183,8 +183,8 @@ def _reroute_view_inputs(sgv0: Any, sgv1: Any, both_ways: bool) -> _Views:
     changed = [_with_inputs_of(first, second)]
     if both_ways:
         changed.append(_with_inputs_of(second, first))
-    for view, made in zip((second, first), changed):
-        view.assign_from(made)
+    for view, replacement in zip((second, first), changed):
+        view.assign_from(replacement)
     return first, second
 
 

@@ -74,10 +74,10 @@ def filter_ts(ops: Any, positive_filter: _Filter) -> list[Any]:
       ops: operations, or a graph.
       positive_filter: a function of a tensor, or True for all.
     """
-    listed = make_list_of_op(ops)
-    found = read_tensors(listed)
-    concatenate_unique(found, [tensor for op in listed for tensor in op.outputs])
-    return _passing(found, positive_filter)
+    op_list = make_list_of_op(ops)
+    tensors = read_tensors(op_list)
+    concatenate_unique(tensors, [tensor for op in op_list for tensor in op.outputs])
+    return _passing(tensors, positive_filter)
 
 
 def filter_ts_from_regex(ops: Any, regex: Any) -> list[Any]:
@@ -170,7 +170,7 @@ def _selected(
     options: dict[str, Any],
     expressions: tuple[str, str, str],
     from_regex: Callable[[Any, Any], list[Any]],
-    listed: Callable[[Any], list[Any]],
+    list_elements: Callable[[Any], list[Any]],
 ) -> list[Any]:
     """Returns elements of one kind.
 
@@ -180,26 +180,26 @@ def _selected(
       expressions: how regular expressions for other kinds start, how those for this kind do, and
         the keyword that asks for that start.
       from_regex: returns a graph's elements whose names match.
-      listed: returns the elements of any other argument.
+      list_elements: returns the elements of any other argument.
     """
-    found: list[Any] = []
+    elements: list[Any] = []
     for arg in args:
         if can_be_regex(arg):
             pattern = _pattern(arg, options, *expressions)
             chosen = from_regex(options["graph"], pattern) if pattern else []
         else:
-            chosen = listed(arg)
-        concatenate_unique(found, _passing(chosen, options.get("positive_filter")))
-    return found
+            chosen = list_elements(arg)
+        concatenate_unique(elements, _passing(chosen, options.get("positive_filter")))
+    return elements
 
 
-def _options(given: dict[str, Any]) -> dict[str, Any]:
-    for name, value in given.items():
+def _options(options: dict[str, Any]) -> dict[str, Any]:
+    for name, value in options.items():
         if name not in ("graph", "positive_filter", "restrict_ops_regex", "restrict_ts_regex"):
             raise ValueError(f"Wrong keywords argument: {name}.")
         if name == "graph" and value is not None and not isinstance(value, tf.Graph):
             raise TypeError(f"Expected a tf.Graph, got: {type(value)}")
-    return given
+    return options
 
 
 def _pattern(

@@ -41,15 +41,15 @@ class SubGraphView:
         self._graph = get_unique_graph([*ops, *passing], none_if_empty=True)
         self._ops = ops
         inputs, outputs, insides = compute_boundary_ts(ops)
-        known = [*inputs, *outputs, *insides]
-        self._passthrough_ts = [tensor for tensor in passing if not holds(known, tensor)]
+        own_tensors = [*inputs, *outputs, *insides]
+        self._passthrough_ts = [tensor for tensor in passing if not holds(own_tensors, tensor)]
         self._input_ts = inputs + self._passthrough_ts
         self._output_ts = outputs + self._passthrough_ts
 
     def __copy__(self) -> SubGraphView:
-        made = type(self).__new__(type(self))
-        made.assign_from(self)
-        return made
+        view = type(self).__new__(type(self))
+        view.assign_from(self)
+        return view
 
     def assign_from(self, other: SubGraphView) -> None:
         """Makes this a view of the same operations, inputs and outputs as another."""
@@ -73,10 +73,10 @@ class SubGraphView:
           outputs: the outputs, in their order.
           passthroughs: those that are both and that no operation inside has.
         """
-        made = self.copy()
-        made._input_ts, made._output_ts = list(inputs), list(outputs)
-        made._passthrough_ts = list(passthroughs)
-        return made
+        view = self.copy()
+        view._input_ts, view._output_ts = list(inputs), list(outputs)
+        view._passthrough_ts = list(passthroughs)
+        return view
 
     def remap_default(
         self, remove_input_map: bool = True, remove_output_map: bool = True
@@ -120,12 +120,12 @@ class SubGraphView:
 
     def remap(self, new_input_indices: Any = None, new_output_indices: Any = None) -> SubGraphView:
         """Returns a view with some inputs and outputs; see ``remap_inputs``, ``remap_outputs``."""
-        made = self.copy()
+        view = self.copy()
         if new_input_indices is not None:
-            made = made.remap_inputs(new_input_indices)
+            view = view.remap_inputs(new_input_indices)
         if new_output_indices is not None:
-            made = made.remap_outputs(new_output_indices)
-        return made
+            view = view.remap_outputs(new_output_indices)
+        return view
 
     def remap_outputs_make_unique(self) -> SubGraphView:
         """Returns a view that has each output once."""
@@ -150,9 +150,9 @@ class SubGraphView:
             within_ops=self._ops,
             control_inputs=control_inputs,
         )
-        made = self.copy()
-        made._ops = [op for op in self._ops if op in used]
-        return made
+        view = self.copy()
+        view._ops = [op for op in self._ops if op in used]
+        return view
 
     def find_op_by_name(self, op_name: str) -> Any:
         """Returns the operation of a name.
@@ -290,8 +290,8 @@ def _index(tensor: Any, among: list[Any], what: str) -> int:
     raise ValueError(f"Can't find {tensor.name} in {what} of the subgraph.")
 
 
-def _chosen(wanted: Any, among: list[Any], may_repeat: bool) -> list[Any]:
-    numbers = [each if isinstance(each, int) else _index(each, among, "ends") for each in wanted]
+def _chosen(ends: Any, among: list[Any], may_repeat: bool) -> list[Any]:
+    numbers = [each if isinstance(each, int) else _index(each, among, "ends") for each in ends]
     for number in numbers:
         if not 0 <= number < len(among):
             raise ValueError(f"Out of [0, {len(among)}[ range: {number}")

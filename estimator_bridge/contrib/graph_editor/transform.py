@@ -113,19 +113,19 @@ class Transformer:
         inside = set(info.sgv.ops)
         for op in [each for each in info.graph.get_operations() if each in inside]:
             inputs = [self._copied_input(info, tensor, op) for tensor in op.inputs]
-            made, outputs = self.transform_op_handler(info, op, inputs)
-            if made is op:
+            op_copy, outputs = self.transform_op_handler(info, op, inputs)
+            if op_copy is op:
                 raise ValueError("In-place transformation not allowed.")
-            info.transformed_ops[op] = made
-            self.assign_collections_handler(info, op, made)
+            info.transformed_ops[op] = op_copy
+            self.assign_collections_handler(info, op, op_copy)
             for tensor, copied in zip(op.outputs, outputs):
                 info.transformed_ts[id(tensor)] = (tensor, copied)
                 self.assign_collections_handler(info, tensor, copied)
 
     def _copied_input(self, info: Copying, tensor: Any, reader: Any) -> Any:
-        known = info.transformed_ts.get(id(tensor))
-        if known is not None:
-            return known[1]
+        pair = info.transformed_ts.get(id(tensor))
+        if pair is not None:
+            return pair[1]
         if tensor in info.sgv.inputs:
             return self.transform_external_input_handler(info, tensor)
         if tensor.op not in info.ops:

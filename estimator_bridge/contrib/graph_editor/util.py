@@ -38,18 +38,18 @@ __all__ = [
 _PREFIX = "geph"  # of a placeholder's name
 
 
-def holds(elements: Iterable[Any], wanted: Any) -> bool:
+def holds(elements: Iterable[Any], element: Any) -> bool:
     """Returns whether an operation or tensor is among others."""
-    return any(each is wanted for each in elements)
+    return any(each is element for each in elements)
 
 
 def concatenate_unique(la: list[Any], lb: Iterable[Any]) -> list[Any]:
     """Appends the elements of lb that la does not have, in their order, and returns la."""
-    known = {id(each) for each in la}
+    ids = {id(each) for each in la}
     for each in lb:
-        if id(each) not in known:
+        if id(each) not in ids:
             la.append(each)
-            known.add(id(each))
+            ids.add(id(each))
     return la
 
 
@@ -74,8 +74,8 @@ class ListView(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._list)
 
-    def __contains__(self, wanted: object) -> bool:
-        return holds(self._list, wanted)
+    def __contains__(self, element: object) -> bool:
+        return holds(self._list, element)
 
     def __add__(self, other: Iterable[Any]) -> list[Any]:
         return [*self._list, *other]
@@ -99,13 +99,13 @@ def flatten_tree(tree: Any, leaves: list[Any] | None = None) -> list[Any]:
       tree: the tree.
       leaves: a list to append to.
     """
-    found = [] if leaves is None else leaves
+    flat_leaves = [] if leaves is None else leaves
     if is_iterable(tree):
         for each in tree.values() if isinstance(tree, Mapping) else tree:
-            flatten_tree(each, found)
+            flatten_tree(each, flat_leaves)
     else:
-        found.append(tree)
-    return found
+        flat_leaves.append(tree)
+    return flat_leaves
 
 
 def transform_tree(tree: Any, fn: Callable[[Any], Any], iterable_type: type = tuple) -> Any:
@@ -171,14 +171,14 @@ def get_unique_graph(tops: Any, check_types: Any = None, none_if_empty: bool = F
     return graph
 
 
-def _listed(given: Any, wanted: type, check_graph: bool, ignores_others: bool) -> list[Any]:
-    elements = list(given) if is_iterable(given) else [given]
+def _listed(source: Any, kind: type, check_graph: bool, ignores_others: bool) -> list[Any]:
+    elements = list(source) if is_iterable(source) else [source]
     if elements and check_graph:
-        get_unique_graph(elements, None if ignores_others else wanted)
-    found: list[Any] = [each for each in elements if isinstance(each, wanted)]
-    if wanted is tf.Operation:  # tf.Assert returns a wrapper, which is no key of a dict
-        return [each.graph.get_operation_by_name(each.name) for each in found]
-    return found
+        get_unique_graph(elements, None if ignores_others else kind)
+    matches: list[Any] = [each for each in elements if isinstance(each, kind)]
+    if kind is tf.Operation:  # tf.Assert returns a wrapper, which is no key of a dict
+        return [each.graph.get_operation_by_name(each.name) for each in matches]
+    return matches
 
 
 def make_list_of_op(
@@ -243,10 +243,10 @@ def get_generating_ops(ts: Any) -> list[Any]:
 
 def get_consuming_ops(ts: Any) -> list[Any]:
     """Returns the operations that read tensors."""
-    found: list[Any] = []
+    consumers: list[Any] = []
     for tensor in make_list_of_t(ts, allow_graph=False):
-        concatenate_unique(found, tensor.consumers())
-    return found
+        concatenate_unique(consumers, tensor.consumers())
+    return consumers
 
 
 class ControlOutputs:
@@ -263,27 +263,27 @@ class ControlOutputs:
         if not isinstance(graph, tf.Graph):
             raise TypeError(f"Expected a tf.Graph, got: {type(graph)}")
         self._graph = graph
-        self._found: dict[Any, list[Any]] = {}
+        self._waiting_ops: dict[Any, list[Any]] = {}
         self._version: int | None = None
         self.update()
 
     def update(self) -> ControlOutputs:
         """Reads the graph again, if it has more operations, and returns this object."""
         if self._version != self._graph.version:
-            self._found = {}
+            self._waiting_ops = {}
             for op in self._graph.get_operations():
                 for awaited in op.control_inputs:
-                    concatenate_unique(self._found.setdefault(awaited, []), [op])
+                    concatenate_unique(self._waiting_ops.setdefault(awaited, []), [op])
             self._version = self._graph.version
         return self
 
     def get_all(self) -> dict[Any, list[Any]]:
         """Returns the operations that wait, by the one that they wait for."""
-        return self._found
+        return self._waiting_ops
 
     def get(self, op: Any) -> Sequence[Any]:
         """Returns the operations that wait for one."""
-        return self._found.get(op, ())
+        return self._waiting_ops.get(op, ())
 
     @property
     def graph(self) -> tf.Graph:

@@ -51,9 +51,9 @@ def check_cios(
       TypeError: another object is given.
       ValueError: control_outputs and control_ios are given.
     """
-    for given in (control_ios, control_outputs):
-        if given is not None and not isinstance(given, ControlOutputs):
-            raise TypeError(f"Expected a util.ControlOutputs, got: {type(given)}")
+    for argument in (control_ios, control_outputs):
+        if argument is not None and not isinstance(argument, ControlOutputs):
+            raise TypeError(f"Expected a util.ControlOutputs, got: {type(argument)}")
     if control_ios is not None:
         if control_outputs is not None:
             raise ValueError("control_outputs should be None when using control_ios.")
@@ -75,16 +75,16 @@ def get_ops_ios(
       control_ios: see ``check_cios``.
     """
     control_inputs, outputs = check_cios(control_inputs, control_outputs, control_ios)
-    found: list[Any] = []
+    neighbors: list[Any] = []
     for op in make_list_of_op(ops):
-        concatenate_unique(found, [tensor.op for tensor in op.inputs])
+        concatenate_unique(neighbors, [tensor.op for tensor in op.inputs])
         for tensor in op.outputs:
-            concatenate_unique(found, tensor.consumers())
+            concatenate_unique(neighbors, tensor.consumers())
         if outputs is not None:
-            concatenate_unique(found, outputs.get(op))
+            concatenate_unique(neighbors, outputs.get(op))
         if control_inputs:
-            concatenate_unique(found, op.control_inputs)
-    return found
+            concatenate_unique(neighbors, op.control_inputs)
+    return neighbors
 
 
 def compute_boundary_ts(ops: Any) -> tuple[list[Any], list[Any], list[Any]]:
@@ -95,13 +95,13 @@ def compute_boundary_ts(ops: Any) -> tuple[list[Any], list[Any], list[Any]]:
     Args:
       ops: the operations of the part.
     """
-    listed = make_list_of_op(ops)
-    part = set(listed)
-    read, given = read_tensors(listed), [tensor for op in listed for tensor in op.outputs]
-    entering = [tensor for tensor in read if tensor.op not in part]
-    inside = [tensor for tensor in read if tensor.op in part]
+    op_list = make_list_of_op(ops)
+    part = set(op_list)
+    inputs, outputs = read_tensors(op_list), [tensor for op in op_list for tensor in op.outputs]
+    entering = [tensor for tensor in inputs if tensor.op not in part]
+    inside = [tensor for tensor in inputs if tensor.op in part]
     hidden = {id(tensor) for tensor in inside if set(tensor.consumers()) <= part}
-    return entering, [tensor for tensor in given if id(tensor) not in hidden], inside
+    return entering, [tensor for tensor in outputs if id(tensor) not in hidden], inside
 
 
 def get_within_boundary_ops(
@@ -128,18 +128,18 @@ def get_within_boundary_ops(
       ValueError: a seed is on the boundary.
     """
     control_inputs, outputs = check_cios(control_inputs, control_outputs, control_ios)
-    found = set(make_list_of_op(seed_ops, allow_graph=False))
+    region = set(make_list_of_op(seed_ops, allow_graph=False))
     boundary = set(make_list_of_op(boundary_ops))
-    if boundary & found:
+    if boundary & region:
         raise ValueError("Boundary is intersecting with the seeds.")
-    wave = set(found)
+    wave = set(region)
     while wave:
-        reached = set(get_ops_ios(wave, control_inputs, outputs)) - found
+        reached = set(get_ops_ios(wave, control_inputs, outputs)) - region
         if inclusive:
-            found |= reached & boundary
+            region |= reached & boundary
         wave = reached - boundary
-        found |= wave
-    return [op for op in make_list_of_op(ops) if op in found]
+        region |= wave
+    return [op for op in make_list_of_op(ops) if op in region]
 
 
 def get_forward_walk_ops(
@@ -200,8 +200,8 @@ def get_backward_walk_ops(
     stops = make_list_of_t(stop_at_ts)
 
     def before(op: Any) -> list[Any]:
-        made = [tensor.op for tensor in op.inputs if not holds(stops, tensor)]
-        return made + list(op.control_inputs if control_inputs else ())
+        producers = [tensor.op for tensor in op.inputs if not holds(stops, tensor)]
+        return producers + list(op.control_inputs if control_inputs else ())
 
     return _walk(seeds, inclusive, within_ops, within_ops_fn, before)
 
@@ -283,8 +283,8 @@ def _both_walks(
     )
 
 
-def _seeds(given: Any, of_tensors: Callable[[list[Any]], list[Any]]) -> list[Any]:
-    elements = list(given) if is_iterable(given) else [given]
+def _seeds(source: Any, of_tensors: Callable[[list[Any]], list[Any]]) -> list[Any]:
+    elements = list(source) if is_iterable(source) else [source]
     if elements and isinstance(elements[0], tf.Tensor):
         return of_tensors(make_list_of_t(elements, allow_graph=False))
     return make_list_of_op(elements, allow_graph=False)
@@ -300,17 +300,17 @@ def _walk(
     """Returns the operations that steps reach, in the order of the steps' waves."""
     allowed = set(make_list_of_op(within_ops, allow_graph=False)) if within_ops else None
     start = [op for op in dict.fromkeys(seeds) if allowed is None or op in allowed]
-    found = dict.fromkeys(start)
+    walk = dict.fromkeys(start)
     wave = list(start)
     while wave:
         reached = dict.fromkeys(each for op in wave for each in step(op))
         wave = [
             op
             for op in reached
-            if op not in found
+            if op not in walk
             and (allowed is None or op in allowed)
             and (within_ops_fn is None or within_ops_fn(op))
         ]
-        found.update(dict.fromkeys(wave))
+        walk.update(dict.fromkeys(wave))
     first = set(start)
-    return [op for op in found if inclusive or op not in first]
+    return [op for op in walk if inclusive or op not in first]

@@ -37,8 +37,8 @@ class _Step:
 
     def latest(self, dimension: int) -> Any:
         """Returns the output of this step, or the one before it."""
-        made = self.outputs[dimension]
-        return self.outputs_before[dimension] if made is None else made
+        output = self.outputs[dimension]
+        return self.outputs_before[dimension] if output is None else output
 
 
 class GridRNNCell(RNNCell):
@@ -190,13 +190,13 @@ class GridRNNCell(RNNCell):
             return
         last = step.latest(self._num_dims - 1)
         if self._num_dims > 1:
-            read = tf.concat([step.latest(each) for each in range(self._num_dims - 1)], 1)
+            inputs = tf.concat([step.latest(each) for each in range(self._num_dims - 1)], 1)
         else:
             before = step.outputs_before[0]
             static = before.shape.as_list()[0]
             rows = tf.shape(before)[0] if static is None else static
-            read = tf.zeros([rows, 0], before.dtype)
-            read.set_shape([static, 0])
+            inputs = tf.zeros([rows, 0], before.dtype)
+            inputs.set_shape([static, 0])
         for dimension in dimensions:
             is_layer = dimension in self._layers
             kind = "non_recurrent" if is_layer else "recurrent"
@@ -204,17 +204,17 @@ class GridRNNCell(RNNCell):
                 if self._tied and not (is_first and dimension == dimensions[0]):
                     _v1.get_variable_scope().reuse_variables()
                 if is_layer:
-                    step.outputs[dimension] = self._layer(read, last)
+                    step.outputs[dimension] = self._layer(inputs, last)
                     continue
                 memory = step.memories[dimension]
                 state = last if memory is None else (memory, last)
-                made = self._cells[dimension](read, state)
-                step.outputs[dimension], step.states[dimension] = made
+                result = self._cells[dimension](inputs, state)
+                step.outputs[dimension], step.states[dimension] = result
 
-    def _layer(self, read: Any, last: Any) -> Any:
+    def _layer(self, inputs: Any, last: Any) -> Any:
         scope = _v1.get_variable_scope()
         return layers.fully_connected(
-            tf.concat([read, last], 1) if self._num_dims > 1 else last,
+            tf.concat([inputs, last], 1) if self._num_dims > 1 else last,
             num_outputs=self._num_units,
             activation_fn=self._activation,
             weights_initializer=scope.initializer or layers.xavier_initializer(),
@@ -222,14 +222,14 @@ class GridRNNCell(RNNCell):
         )
 
 
-def _dimensions(given: Any, count: int) -> list[int]:
+def _dimensions(dimensions: Any, count: int) -> list[int]:
     """Returns sorted dimensions, given as None, a number or a list."""
-    if given is None:
+    if dimensions is None:
         return []
-    found = sorted(set(given if isinstance(given, (list, tuple)) else [given]))
-    if any(each < 0 or each >= count for each in found):
-        raise ValueError(f"Invalid dims: {found}. Must be in [0, {count})")
-    return found
+    numbers = sorted(set(dimensions if isinstance(dimensions, (list, tuple)) else [dimensions]))
+    if any(each < 0 or each >= count for each in numbers):
+        raise ValueError(f"Invalid dims: {numbers}. Must be in [0, {count})")
+    return numbers
 
 
 def _joined(parts: Sequence[Any], dtype: Any) -> tf.Tensor:

@@ -35,20 +35,20 @@ def connected_components(images: Any) -> tf.Tensor:
       TypeError: the images have another rank.
     """
     with _v1.name_scope("connected_components"):
-        given = tf.convert_to_tensor(images, name="images")
-        if given.shape.rank not in (2, 3):
+        tensor = tf.convert_to_tensor(images, name="images")
+        if tensor.shape.rank not in (2, 3):
             raise TypeError(
                 "images should have rank 2 (HW) or 3 (NHW). Static shape is "
-                f"{given.shape}. Choose one channel first: images[..., 0]."
+                f"{tensor.shape}. Choose one channel first: images[..., 0]."
             )
-        batch = given[None] if given.shape.rank == 2 else given
+        batch = tensor[None] if tensor.shape.rank == 2 else tensor
         is_part = batch if batch.dtype == tf.bool else tf.not_equal(batch, _zero(batch.dtype))
         pixels = tf.reshape(tf.range(tf.size(batch)), tf.shape(batch))
         first = tf.reshape(_first_pixels(batch, is_part, pixels), [-1])
         is_first = tf.equal(first, tf.range(tf.size(batch))) & tf.reshape(is_part, [-1])
         numbers = tf.gather(tf.cumsum(tf.cast(is_first, tf.int32)), first)
         numbered = tf.where(is_part, tf.reshape(numbers, tf.shape(batch)), tf.zeros_like(pixels))
-        return tf.reshape(numbered, tf.shape(given))
+        return tf.reshape(numbered, tf.shape(tensor))
 
 
 def _zero(kind: tf.DType) -> tf.Tensor:
@@ -67,16 +67,16 @@ def _first_pixels(images: tf.Tensor, is_part: tf.Tensor, pixels: tf.Tensor) -> t
         for axis, connected in ((1, down), (2, right)):
             best = _smallest_of_neighbors(best, targets, connected, axis)
         flat = tf.reshape(targets, [-1])
-        told = tf.math.unsorted_segment_min(tf.reshape(best, [-1]), flat, count)
+        minima = tf.math.unsorted_segment_min(tf.reshape(best, [-1]), flat, count)
         # A pixel that nobody points to is told the largest number; it keeps its own target.
-        nearer = tf.minimum(tf.minimum(flat, told), tf.reshape(best, [-1]))
+        nearer = tf.minimum(tf.minimum(flat, minima), tf.reshape(best, [-1]))
         nearer = tf.reshape(tf.gather(nearer, nearer), tf.shape(targets))
         return [nearer, tf.reduce_any(tf.not_equal(nearer, targets))]
 
-    found, _ = tf.while_loop(
+    first_pixels, _ = tf.while_loop(
         lambda targets, changed: changed, turn, [pixels, tf.constant(True)], back_prop=False
     )
-    return found
+    return first_pixels
 
 
 def _smallest_of_neighbors(

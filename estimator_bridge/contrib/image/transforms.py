@@ -43,12 +43,12 @@ def rotate(
       TypeError: images have another type or rank.
     """
     with _v1.name_scope(name, "rotate"):
-        given = tf.convert_to_tensor(images)
-        batch = _batched(given)
+        tensor = tf.convert_to_tensor(images)
+        batch = _batched(tensor)
         shape = tf.shape(batch)
         height, width = (tf.cast(shape[i], tf.float32)[None] for i in (1, 2))
         rows = angles_to_projective_transforms(angles, height, width)
-        return _unbatched(transform(batch, rows, interpolation), given.shape.rank)
+        return _unbatched(transform(batch, rows, interpolation), tensor.shape.rank)
 
 
 def translate(
@@ -96,9 +96,9 @@ def transform(
       ValueError: output_shape has not two elements.
     """
     with _v1.name_scope(name, "transform"):
-        given = tf.convert_to_tensor(images, name="images")
+        tensor = tf.convert_to_tensor(images, name="images")
         rows = tf.convert_to_tensor(transforms, tf.float32, name="transforms")
-        batch = _batched(given)
+        batch = _batched(tensor)
         shape = tf.shape(batch)[1:3] if output_shape is None else output_shape
         if output_shape is None and None not in batch.shape.as_list()[1:3]:
             shape = batch.shape.as_list()[1:3]
@@ -116,7 +116,7 @@ def transform(
             output_shape=shape,
             interpolation=interpolation.upper(),
         )
-        return _unbatched(result, given.shape.rank)
+        return _unbatched(result, tensor.shape.rank)
 
 
 def angles_to_projective_transforms(

@@ -55,7 +55,7 @@ class _Controls(NamedTuple):
 
 
 class _Reached(NamedTuple):
-    """How far the solution has come: the end of the last step, and the polynomial within it."""
+    """The solution so far: the end of the last step, and the polynomial within it."""
 
     y: Any
     derivative: Any
@@ -111,8 +111,8 @@ def odeint(
         raise ValueError(
             "cannot supply `options` without specifying `method`: add method='dopri5'."
         )
-    given = dict(options or {})
-    if unknown := sorted(set(given) - set(_OPTIONS)):
+    settings = dict(options or {})
+    if unknown := sorted(set(settings) - set(_OPTIONS)):
         raise TypeError(f"odeint has no options {unknown}. Wanted: {', '.join(_OPTIONS)}.")
     with _v1.name_scope(name, "odeint", [y0, t, rtol, atol]) as scope:
         y0 = tf.convert_to_tensor(y0, name="y0")
@@ -120,7 +120,7 @@ def odeint(
         check_types(y0, t)
         tolerance = tf.abs(y0).dtype
         safety, ifactor, dfactor = (
-            tf.convert_to_tensor(given.get(option, default), t.dtype, name=option)
+            tf.convert_to_tensor(settings.get(option, default), t.dtype, name=option)
             for option, default in (("safety", 0.9), ("ifactor", 10.0), ("dfactor", 0.2))
         )
         controls = _Controls(
@@ -129,9 +129,9 @@ def odeint(
             safety,
             ifactor,
             dfactor,
-            given.get("max_num_steps", 1000),
+            settings.get("max_num_steps", 1000),
         )
-        first = tf.convert_to_tensor(given.get("first_step", 1.0), t.dtype, name="first_step")
+        first = tf.convert_to_tensor(settings.get("first_step", 1.0), t.dtype, name="first_step")
         return _solve(func, y0, t, first, controls, full_output, scope)
 
 

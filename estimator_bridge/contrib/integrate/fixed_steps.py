@@ -44,8 +44,8 @@ def odeint_fixed(
         t = to_floats(t, "t")
         y0 = tf.convert_to_tensor(y0, name="y0")
         intervals = t[1:] - t[:-1]
-        wanted = intervals if dt is None else to_floats(dt, "dt")
-        counts = tf.math.ceil(intervals / wanted)
+        max_step = intervals if dt is None else to_floats(dt, "dt")
+        counts = tf.math.ceil(intervals / max_step)
         steps = intervals / counts
         check_types(y0, t, steps)
         _check_sizes(t, steps)

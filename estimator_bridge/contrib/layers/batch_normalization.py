@@ -158,7 +158,7 @@ def batch_norm(
                 [channels],
                 dtype,
                 starts[name],
-                penalties.get(name) if name in wanted else None,
+                penalties.get(name) if name in switches else None,
                 trainable,
                 (variables_collections, name),
                 **more,
@@ -167,8 +167,8 @@ def batch_norm(
         # Without these options the original used tf.layers, which makes gamma first.
         through_layer = plain and (kernel is _unfused or inputs.shape.rank == 4)
         in_order = ("gamma", "beta") if through_layer else ("beta", "gamma")
-        wanted = {"beta": center, "gamma": scale}
-        own = {name: get(name) if wanted[name] else None for name in in_order}
+        switches = {"beta": center, "gamma": scale}
+        own = {name: get(name) if switches[name] else None for name in in_order}
         moving = moving_variables(("moving_mean", "moving_variance"), get)
 
         def updated(moments: tuple[Any, Any], values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ __all__ = [
 
 
 class LookupConfig(NamedTuple):
-    """How a column with a vocabulary finds ids.
+    """The settings with which a column with a vocabulary finds ids.
 
     Attributes:
       vocabulary_file: the file of the words; None for a list.
@@ -76,13 +76,13 @@ class ContribColumn:
 
     @classmethod
     def _make_with(cls, *fields: Any, **attributes: Any) -> Any:
-        made = cls.__new__(cls, *fields)
-        vars(made).update(attributes)
-        return made
+        column = cls.__new__(cls, *fields)
+        vars(column).update(attributes)
+        return column
 
     @property
     def config(self) -> dict[str, Any]:
-        """What ``tf.io.parse_example`` needs for the column."""
+        """The column's spec for ``tf.io.parse_example``."""
         return dict(self.parse_example_spec)
 
     def insert_transformed_feature(self, columns_to_tensors: dict[Any, Any]) -> None:

@@ -23,8 +23,8 @@ def crossed_ids(inputs: Sequence[Any], num_buckets: int, hash_key: int | None) -
     Returns:
       int64 ids [batch, number of combinations].
     """
-    given = [each if each.dtype == tf.string else _cast(each) for each in inputs]
-    return tf.sparse.cross_hashed(given, num_buckets, hash_key, name="cross")
+    values = [each if each.dtype == tf.string else _cast(each) for each in inputs]
+    return tf.sparse.cross_hashed(values, num_buckets, hash_key, name="cross")
 
 
 def _cast(tensor: Any) -> Any:

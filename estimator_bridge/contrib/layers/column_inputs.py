@@ -99,13 +99,13 @@ def sequence_input_from_feature_columns(
 
 
 def _with_parents(columns: list[Any]) -> list[Any]:
-    found = list(columns)
-    for column in found:
+    all_columns = list(columns)
+    for column in all_columns:
         if isinstance(column, (Weighted, OneHot, Embedding)):
-            found.append(column.sparse_id_column)
+            all_columns.append(column.sparse_id_column)
         elif isinstance(column, Crossed):
-            found += column.columns
-    return found
+            all_columns += column.columns
+    return all_columns
 
 
 def _inputs(
@@ -125,13 +125,13 @@ def _inputs(
     tensors = dict(tensors)
     values = [value for value in tensors.values() if tf.is_tensor(value)]
     with v1.variable_scope(scope, default_name, values):
-        features, made = Features(tensors), []
+        features, parts = Features(tensors), []
         for column in sorted_columns(columns):
             with v1.variable_scope(None, column.name, values):
-                made.append(_vectors(column, features, rank, collections, trainable))
+                parts.append(_vectors(column, features, rank, collections, trainable))
             if outputs is not None:
-                outputs[column] = made[-1]
-        return tf.concat(made, rank - 1)
+                outputs[column] = parts[-1]
+        return tf.concat(parts, rank - 1)
 
 
 def _vectors(column: Any, features: Features, rank: int, collections: Any, trainable: bool) -> Any:
@@ -149,8 +149,8 @@ def _vectors(column: Any, features: Features, rank: int, collections: Any, train
             "embedding_column or one_hot_column of it."
         )
     source = column if isinstance(column, Embedding) else column.sparse_id_column
-    found = features.get(source)
-    pair = found if isinstance(found, tuple) else (found, None)
+    feature = features.get(source)
+    pair = feature if isinstance(feature, tuple) else (feature, None)
     ids, weights = (None if part is None else with_rank(part, rank, column.name) for part in pair)
     if isinstance(column, OneHot):
         return column.vectors(ids, weights)
@@ -169,25 +169,25 @@ def with_rank(tensor: Any, rank: int, name: str) -> Any:
       ValueError: the rank is unknown, or more than one dimension is missing.
     """
     is_sparse = isinstance(tensor, tf.SparseTensor)
-    found = tensor.shape.rank
-    if found is None and is_sparse:
-        found = tensor.dense_shape.shape[0]
-    if found is None:
+    input_rank = tensor.shape.rank
+    if input_rank is None and is_sparse:
+        input_rank = tensor.dense_shape.shape[0]
+    if input_rank is None:
         if is_sparse or rank > 2:
             raise ValueError(
                 f"Error while processing column {name}. Rank of input Tensor can not be None. Set "
                 "its shape."
             )
         return tf.reshape(tensor, [tf.shape(tensor)[0], -1])
-    if found == rank:
+    if input_rank == rank:
         return tensor
-    if found < rank - 1:
+    if input_rank < rank - 1:
         raise ValueError(
-            f"Error while processing column {name}. Rank of input Tensor ({found}) should be the "
-            f"same as output_rank ({rank}). For example, sequence data should typically be 3 "
+            f"Error while processing column {name}. Rank of input Tensor ({input_rank}) should be "
+            f"the same as output_rank ({rank}). For example, sequence data should typically be 3 "
             "dimensional (rank 3) while non-sequence data is typically 2 dimensional (rank 2)."
         )
-    if found == rank - 1:
+    if input_rank == rank - 1:
         return tf.sparse.expand_dims(tensor, -1) if is_sparse else tf.expand_dims(tensor, -1)
     if is_sparse:
         sizes = tensor.dense_shape

@@ -54,20 +54,20 @@ def sort_key(column: Any) -> str:
     name, fields, left_out = _TEXTS[type(column).__name__]
     if not left_out:
         return _text(column)
-    shown = [
+    pairs = [
         f"{field}={value if isinstance(value, str) else _text(value)}"
         for field in fields.split()
         if field not in left_out.split()
         for value in [getattr(column, field)]
     ]
-    return f"{name}({', '.join(shown)})"
+    return f"{name}({', '.join(pairs)})"
 
 
 def _text(value: Any) -> str:
-    known = _TEXTS.get(type(value).__name__)
-    if known is not None:
-        shown = (f"{field}={_text(getattr(value, field))}" for field in known[1].split())
-        return f"{known[0]}({', '.join(shown)})"
+    entry = _TEXTS.get(type(value).__name__)
+    if entry is not None:
+        pairs = (f"{field}={_text(getattr(value, field))}" for field in entry[1].split())
+        return f"{entry[0]}({', '.join(pairs)})"
     if type(value) is tuple:
         return f"({', '.join(map(_text, value))}{',' if len(value) == 1 else ''})"
     return repr(value)

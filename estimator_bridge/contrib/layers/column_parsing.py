@@ -72,13 +72,13 @@ def parse_feature_columns_from_examples(
       The tensors, by feature and by column.
     """
     columns = checked_columns(feature_columns)
-    found = v1.parse_example(
+    tensors = v1.parse_example(
         serialized, create_feature_spec_for_parsing(columns), name=name, example_names=example_names
     )
-    features = Features(found)
+    features = Features(tensors)
     for column in sorted_columns(columns):
         features.get(column)
-    return found
+    return tensors
 
 
 def transform_features(features: dict[Any, Any], feature_columns: Iterable[Any]) -> dict[Any, Any]:
@@ -92,8 +92,8 @@ def transform_features(features: dict[Any, Any], feature_columns: Iterable[Any])
       By column, its ids or numbers.
     """
     columns = checked_columns(feature_columns)
-    known = Features(dict(features))
-    return {column: known.get(column) for column in sorted_columns(columns)}
+    cache = Features(dict(features))
+    return {column: cache.get(column) for column in sorted_columns(columns)}
 
 
 def parse_feature_columns_from_sequence_examples(
@@ -178,12 +178,12 @@ def make_place_holder_tensors_for_base_features(
     Args:
       feature_columns: the columns.
     """
-    made = {}
+    placeholders = {}
     for name, feature in create_feature_spec_for_parsing(list(feature_columns)).items():
         if isinstance(feature, tf.io.VarLenFeature):
-            made[name] = v1.sparse_placeholder(feature.dtype, name=f"Placeholder_{name}")
+            placeholders[name] = v1.sparse_placeholder(feature.dtype, name=f"Placeholder_{name}")
         else:
-            made[name] = v1.placeholder(
+            placeholders[name] = v1.placeholder(
                 feature.dtype, shape=(None, feature.shape[0]), name=f"Placeholder_{name}"
             )
-    return made
+    return placeholders

@@ -57,9 +57,9 @@ def weighted_sum_from_feature_columns(
     with v1.variable_scope(scope, "weighted_sum_from_feature_columns", values):
         features, sums, weights = Features(tensors), [], {}
         for column in sorted_columns(columns):
-            found = _ids(column, features)
+            pair = _ids(column, features)
             with v1.variable_scope(None, column.name, values):
-                if found is None:
+                if pair is None:
                     weights[column], total = _product(
                         column, features, num_outputs, weight_collections, trainable
                     )
@@ -68,14 +68,14 @@ def weighted_sum_from_feature_columns(
                     shape = [_number_of_ids(column), num_outputs]
                     weights[column] = _weights("weights", shape, **options)
                     total = safe_embedding_lookup_sparse(
-                        weights[column], found[0], sparse_weights=found[1],
+                        weights[column], pair[0], sparse_weights=pair[1],
                         combiner=getattr(column, "combiner", "sum"), name=f"{column.name}_weights",
                     )  # fmt: skip
             sums.append(tf.reshape(total, [-1, num_outputs]))
             restore_from_checkpoint(column, weights[column])
         bias = _bias(num_outputs, weight_collections, trainable)
-        made = {column: _parts(variable) for column, variable in weights.items()}
-        return tf.nn.bias_add(tf.add_n(sums), bias), made, bias
+        variables = {column: _parts(variable) for column, variable in weights.items()}
+        return tf.nn.bias_add(tf.add_n(sums), bias), variables, bias
 
 
 def joint_weighted_sum_from_feature_columns(
@@ -109,11 +109,11 @@ def joint_weighted_sum_from_feature_columns(
     with v1.variable_scope(scope, "joint_weighted_sum_from_feature_columns", values):
         features, parts, rows = Features(tensors), [], 0
         for column in sorted_columns(columns):
-            found = _ids(column, features)
-            _check_joint(column, found)
-            ids = found[0]  # type: ignore[index]
-            moved = ids.values + tf.cast(rows, ids.values.dtype)
-            parts.append(tf.SparseTensor(ids.indices, tf.cast(moved, tf.int64), ids.dense_shape))
+            pair = _ids(column, features)
+            _check_joint(column, pair)
+            ids = pair[0]  # type: ignore[index]
+            row_ids = ids.values + tf.cast(rows, ids.values.dtype)
+            parts.append(tf.SparseTensor(ids.indices, tf.cast(row_ids, tf.int64), ids.dense_shape))
             rows += _number_of_ids(column)
         if not parts:
             raise AssertionError("At least one column must be in the model.")
@@ -128,13 +128,13 @@ def joint_weighted_sum_from_feature_columns(
         return tf.nn.bias_add(total, bias), _parts(weights), bias
 
 
-def _check_joint(column: Any, found: Any) -> None:
-    if found is None:
+def _check_joint(column: Any, pair: Any) -> None:
+    if pair is None:
         raise NotImplementedError(
             "Real-valued columns are not supported. Use weighted_sum_from_feature_columns "
             f"instead, or bucketize these columns. Got {column.name!r}."
         )
-    if found[1] is not None:
+    if pair[1] is not None:
         raise AssertionError(
             "Joint sums for weighted sparse columns are not supported. Please use "
             f"weighted_sum_from_feature_columns instead. Got {column.name!r}."
@@ -149,11 +149,11 @@ def _check_joint(column: Any, found: Any) -> None:
 
 def _ids(column: Any, features: Features) -> tuple[tf.SparseTensor, Any] | None:
     """Returns a column's ids and their weights; None for a column of numbers."""
-    found = features.get(column)
+    feature = features.get(column)
     if isinstance(column, Numbers):
         return None
     if isinstance(column, Bucketized):
-        return column.sparse_ids(found), None
+        return column.sparse_ids(feature), None
     if isinstance(column, Embedding):
         raise ValueError(
             f"Error creating weighted sum for column: {column.name}. It is not supported in linear "
@@ -164,7 +164,7 @@ def _ids(column: Any, features: Features) -> tuple[tf.SparseTensor, Any] | None:
             f"Error creating weighted sum for column: {column.name}. It has no ids. Use its sparse "
             "column."
         )
-    return found if isinstance(column, Weighted) else (found, None)
+    return feature if isinstance(column, Weighted) else (feature, None)
 
 
 def _number_of_ids(column: Any) -> int:

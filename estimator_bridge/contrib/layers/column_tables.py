@@ -53,22 +53,22 @@ def _table(column: Any, collections: Any, trainable: bool) -> Any:
         return model_variable(
             "weights", shape, dtype=tf.float32, initializer=column.initializer, **options
         )
-    made = v1.get_default_graph().get_collection_ref(
+    shared_tables = v1.get_default_graph().get_collection_ref(
         f"SHARED_EMBEDDING_COLLECTION_{shared.upper()}"
     )
-    if not made:
-        made.append(
+    if not shared_tables:
+        shared_tables.append(
             model_variable(
                 shared, shape, dtype=tf.float32, initializer=column.initializer, **options
             )
         )
-    if made[0].shape.as_list() != shape:
+    if shared_tables[0].shape.as_list() != shape:
         raise ValueError(
             f"The embedding variable with name {shared} already exists with the shape "
-            f"{made[0].shape}, but column {column.name!r} needs {shape}. Choose another "
+            f"{shared_tables[0].shape}, but column {column.name!r} needs {shape}. Choose another "
             "shared_embedding_name."
         )
-    return made[0]
+    return shared_tables[0]
 
 
 def restore_from_checkpoint(column: Any, variable: Any) -> None:
@@ -109,9 +109,9 @@ def scattered(
         "mean": tf.math.segment_mean,
         "sqrtn": _divided_by_root,
     }[column.combiner]
-    found = combine(vectors, rows)
-    found.set_shape([None, column.dimension])
-    return found
+    result = combine(vectors, rows)
+    result.set_shape([None, column.dimension])
+    return result
 
 
 def _divided_by_root(vectors: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:

@@ -45,14 +45,14 @@ class Numbers(ContribColumn, _Numeric):
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """What ``tf.io.parse_example`` needs."""
-        given = None if self.default_value is None else list(self.default_value)
-        return {self.key: tf.io.FixedLenFeature([self.dimension], self.dtype, given)}
+        """The spec for ``tf.io.parse_example``."""
+        default = None if self.default_value is None else list(self.default_value)
+        return {self.key: tf.io.FixedLenFeature([self.dimension], self.dtype, default)}
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> tf.Tensor:
         """Returns the numbers, normalized, as float32."""
-        found = transformation_cache.get(self.key, state_manager)
-        return tf.cast(found if self.normalizer is None else self.normalizer(found), tf.float32)
+        numbers = transformation_cache.get(self.key, state_manager)
+        return tf.cast(numbers if self.normalizer is None else self.normalizer(numbers), tf.float32)
 
 
 class Bucketized(ContribColumn, _Bucketized):
@@ -103,18 +103,18 @@ class Crossed(ContribColumn, _Crossed):
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """What ``tf.io.parse_example`` needs."""
-        found: dict[str, Any] = {}
+        """The spec for ``tf.io.parse_example``."""
+        spec: dict[str, Any] = {}
         for column in self.columns:
-            found.update(column.parse_example_spec)
-        return found
+            spec.update(column.parse_example_spec)
+        return spec
 
     def leaves(self) -> list[Any]:
         """Returns the columns that are crossed, those of crossed columns instead of these."""
-        found: list[Any] = []
+        leaves: list[Any] = []
         for column in self.columns:
-            found += column.leaves() if isinstance(column, Crossed) else [column]
-        return found
+            leaves += column.leaves() if isinstance(column, Crossed) else [column]
+        return leaves
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> tf.SparseTensor:
         """Returns the ids of all combinations: of values, not of ids."""
@@ -148,8 +148,8 @@ class OneHot(ContribColumn, _Indicator):
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
         """Returns the vectors [batch, length]."""
-        found = transformation_cache.get(self.categorical_column, state_manager)
-        ids, weights = found if isinstance(found, tuple) else (found, None)
+        feature = transformation_cache.get(self.categorical_column, state_manager)
+        ids, weights = feature if isinstance(feature, tuple) else (feature, None)
         return self.vectors(ids, weights)
 
     def vectors(self, ids: tf.SparseTensor, weights: tf.SparseTensor | None) -> tf.Tensor:
@@ -198,8 +198,8 @@ class Embedding(ContribColumn, _Embedding):
         self, inputs: Any, weight_collections: Any = None, trainable: bool = True
     ) -> tf.Tensor:
         """Returns the rows for ``tf.compat.v1.feature_column.input_layer``."""
-        found = inputs.get(self)
-        ids, weights = found if isinstance(found, tuple) else (found, None)
+        feature = inputs.get(self)
+        ids, weights = feature if isinstance(feature, tuple) else (feature, None)
         return embedded(self, ids, weights, weight_collections, trainable is not False)
 
     def __deepcopy__(self, memo: Mapping[int, Any]) -> Embedding:
@@ -226,7 +226,7 @@ class Scattered(ContribColumn, _ScatteredFields):
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """What ``tf.io.parse_example`` needs."""
+        """The spec for ``tf.io.parse_example``."""
         return {self.column_name: tf.io.VarLenFeature(tf.string)}
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:

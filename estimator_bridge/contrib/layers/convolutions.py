@@ -133,11 +133,11 @@ def _after_zeros(
     return tf.pad(inputs, [[0, 0], [0, 0], before] if first else [[0, 0], before, [0, 0]])
 
 
-def _positions(inputs: tf.Tensor, wanted: int | None) -> int:
+def _positions(inputs: tf.Tensor, spatial_rank: int | None) -> int:
     rank = inputs.shape.rank
-    if wanted is not None and rank != wanted + 2:
+    if spatial_rank is not None and rank != spatial_rank + 2:
         raise ValueError(
-            f"Convolution expects input with rank {wanted + 2}, got {rank}: {inputs.shape}."
+            f"Convolution expects input with rank {spatial_rank + 2}, got {rank}: {inputs.shape}."
         )
     if rank not in (3, 4, 5):
         raise ValueError(f"Convolution not supported for input with rank {rank}: {inputs.shape}.")

@@ -60,8 +60,8 @@ def real_valued_column(
         raise ValueError(
             f"dtype must be convertible to float, got {dtype.name}. column_name: {column_name}"
         )
-    given = _default_values(column_name, dimension, default_value, dtype)
-    return Numbers(column_name, (dimension,), given, dtype, normalizer)
+    defaults = _default_values(column_name, dimension, default_value, dtype)
+    return Numbers(column_name, (dimension,), defaults, dtype, normalizer)
 
 
 def _default_values(
@@ -180,7 +180,7 @@ def create_feature_spec_for_parsing(feature_columns: Sequence[Any]) -> dict[str,
       TypeError: one is no column of ``tf.contrib.layers``.
     """
     columns = feature_columns.values() if isinstance(feature_columns, dict) else feature_columns
-    found: dict[str, Any] = {}
+    spec: dict[str, Any] = {}
     for column in columns:
         if not is_contrib_column(column):
             raise TypeError(
@@ -188,5 +188,5 @@ def create_feature_spec_for_parsing(feature_columns: Sequence[Any]) -> dict[str,
                 f"is {column}. For columns of tf.feature_column, use "
                 "tf.feature_column.make_parse_example_spec."
             )
-        found.update(column.config)
-    return found
+        spec.update(column.config)
+    return spec

@@ -67,15 +67,15 @@ class Integerized(SparseColumn, _Identity):
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """What ``tf.io.parse_example`` needs."""
+        """The spec for ``tf.io.parse_example``."""
         return {self.key: tf.io.VarLenFeature(self.dtype)}
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> tf.SparseTensor:
         """Returns the values, modulo the number of ids."""
-        found = sparse_input(transformation_cache.get(self.key, state_manager))
-        size = tf.cast(self.num_buckets, found.values.dtype)
-        ids = tf.math.floormod(found.values, size, name="mod")
-        return tf.SparseTensor(found.indices, ids, found.dense_shape)
+        sparse = sparse_input(transformation_cache.get(self.key, state_manager))
+        size = tf.cast(self.num_buckets, sparse.values.dtype)
+        ids = tf.math.floormod(sparse.values, size, name="mod")
+        return tf.SparseTensor(sparse.indices, ids, sparse.dense_shape)
 
 
 class Hashed(SparseColumn, _Hashed):
@@ -94,16 +94,16 @@ class Hashed(SparseColumn, _Hashed):
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> tf.SparseTensor:
         """Returns the ids; with several hash keys, those of each key beside each other."""
-        found = sparse_input(transformation_cache.get(self.key, state_manager))
-        words = tf.strings.as_string(found.values) if self.dtype.is_integer else found.values
+        sparse = sparse_input(transformation_cache.get(self.key, state_manager))
+        words = tf.strings.as_string(sparse.values) if self.dtype.is_integer else sparse.values
         if not self.hash_keys:
             ids = tf.strings.to_hash_bucket_fast(words, self.num_buckets, name="lookup")
-            return tf.SparseTensor(found.indices, ids, found.dense_shape)
+            return tf.SparseTensor(sparse.indices, ids, sparse.dense_shape)
         strong = [
             tf.strings.to_hash_bucket_strong(words, self.num_buckets, list(key))
             for key in self.hash_keys
         ]
-        parts = [tf.SparseTensor(found.indices, ids, found.dense_shape) for ids in strong]
+        parts = [tf.SparseTensor(sparse.indices, ids, sparse.dense_shape) for ids in strong]
         return tf.sparse.concat(axis=1, sp_inputs=parts, name="lookup")
 
 
@@ -112,14 +112,14 @@ class Keys(SparseColumn, _List):
 
     @property
     def lookup_config(self) -> LookupConfig:  # type: ignore[override]
-        """How ids are found."""
+        """The settings of the lookup of ids."""
         words = tuple(self.vocabulary_list)
         return LookupConfig(keys=words, vocab_size=len(words), default_value=self.default_value)
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> tf.SparseTensor:
         """Returns the ids of words."""
-        found = sparse_input(transformation_cache.get(self.key, state_manager))
-        return self._transform_input_tensor(found, state_manager)
+        sparse = sparse_input(transformation_cache.get(self.key, state_manager))
+        return self._transform_input_tensor(sparse, state_manager)
 
 
 class Vocabulary(SparseColumn, _File):
@@ -127,7 +127,7 @@ class Vocabulary(SparseColumn, _File):
 
     @property
     def lookup_config(self) -> LookupConfig:  # type: ignore[override]
-        """How ids are found."""
+        """The settings of the lookup of ids."""
         return LookupConfig(
             self.vocabulary_file, None, self.num_oov_buckets, self.vocabulary_size,
             self.default_value,
@@ -135,8 +135,8 @@ class Vocabulary(SparseColumn, _File):
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> tf.SparseTensor:
         """Returns the ids of words."""
-        found = sparse_input(transformation_cache.get(self.key, state_manager))
-        return self._transform_input_tensor(found, state_manager)
+        sparse = sparse_input(transformation_cache.get(self.key, state_manager))
+        return self._transform_input_tensor(sparse, state_manager)
 
 
 class Weighted(ContribColumn, _Weighted):
@@ -159,12 +159,12 @@ class Weighted(ContribColumn, _Weighted):
 
     @property
     def lookup_config(self) -> LookupConfig | None:
-        """How ids are found."""
+        """The settings of the lookup of ids."""
         return self.categorical_column.lookup_config
 
     @property
     def combiner(self) -> str:
-        """How a linear model adds up several values."""
+        """The way in which a linear model adds up several values."""
         return self.categorical_column.combiner
 
     def is_compatible(self, other: Any) -> bool:

@@ -101,7 +101,7 @@ def weight(
       collections: the layer's ``variables_collections``, and the variable's name in it.
       **kwargs: more arguments of ``tf.compat.v1.get_variable``.
     """
-    made, parts = get_regularized(
+    variable, parts = get_regularized(
         name,
         regularizer,
         shape=shape,
@@ -111,11 +111,11 @@ def weight(
         **kwargs,
     )
     for collection in get_variable_collections(*collections) or []:
-        known = {id(each) for each in v1.get_collection(collection)}
+        members = {id(each) for each in v1.get_collection(collection)}
         for part in parts:
-            if id(part) not in known:
+            if id(part) not in members:
                 v1.add_to_collection(collection, part)
-    return made
+    return variable
 
 
 def get_regularized(
@@ -134,14 +134,14 @@ def get_regularized(
       The variable, and its parts, of which a partitioner makes several.
     """
     existing = {id(each) for each in v1.global_variables()} if regularizer is not None else set()
-    made = v1.get_variable(name, **kwargs)
+    variable = v1.get_variable(name, **kwargs)
     # A partitioner makes several variables, wrapped in one object without a public name.
-    parts = [made] if isinstance(made, (tf.Variable, tf.Tensor)) else list(made)
+    parts = [variable] if isinstance(variable, (tf.Variable, tf.Tensor)) else list(variable)
     if regularizer is not None:
         for part in parts:
             if id(part) not in existing:
                 _regularize(name, part, regularizer)
-    return made, parts
+    return variable, parts
 
 
 def _regularize(name: str, variable: Any, regularizer: Callable[[Any], Any]) -> None:

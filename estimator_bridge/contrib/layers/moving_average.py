@@ -72,8 +72,8 @@ def _assign_debiased(variable: Any, value: Any, rate: Any, is_training: Any) -> 
         new_biased = v1.assign_sub(biased, _or_zeros(is_training, change))
         new_steps = v1.assign_add(steps, _or_zeros(is_training, tf.ones([], value.dtype)))
         debiased = tf.convert_to_tensor(new_biased) / (1.0 - tf.pow(1.0 - rate, new_steps))
-        kept = tf.convert_to_tensor(variable)
-        return v1.assign(variable, _if(is_training, debiased, kept))
+        current = tf.convert_to_tensor(variable)
+        return v1.assign(variable, _if(is_training, debiased, current))
 
 
 _REPLICA_LOCAL = {
@@ -89,5 +89,5 @@ def _or_zeros(is_training: Any, change: tf.Tensor) -> tf.Tensor:
 
 
 def _if(condition: Any, yes: Any, no: Any) -> Any:
-    known = constant_value(condition)
-    return tf.where(condition, yes, no) if known is None else yes if known else no
+    value = constant_value(condition)
+    return tf.where(condition, yes, no) if value is None else yes if value else no

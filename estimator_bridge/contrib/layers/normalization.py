@@ -227,14 +227,14 @@ def _variables(
     variables_collections: Any,
 ) -> list[Any]:
     """Makes beta and gamma, in this order; None for each that is not wanted."""
-    made = []
-    for name, wanted in (("beta", center), ("gamma", scale)):
-        kept = (variables_collections, name)
+    variables = []
+    for name, is_used in (("beta", center), ("gamma", scale)):
+        keys = (variables_collections, name)
         dtype = inputs.dtype.base_dtype
-        made.append(
-            weight(name, shape, dtype, starts[name], None, trainable, kept) if wanted else None
+        variables.append(
+            weight(name, shape, dtype, starts[name], None, trainable, keys) if is_used else None
         )
-    return [None if each is None else tf.convert_to_tensor(each) for each in made]
+    return [None if each is None else tf.convert_to_tensor(each) for each in variables]
 
 
 def _check_groups(

@@ -91,7 +91,7 @@ def optimize_loss(
         v1.train.assert_global_step(global_step)
     with v1.variable_scope(name, "OptimizeLoss", [loss, global_step]):
         loss = _after(v1.get_collection(v1.GraphKeys.UPDATE_OPS), loss, update_ops)
-        wanted = _wanted_summaries(summaries)
+        summary_names = _wanted_summaries(summaries)
         rate = _learning_rate(learning_rate)
         if learning_rate is not None and learning_rate_decay_fn is not None:
             if global_step is None:
@@ -100,7 +100,7 @@ def optimize_loss(
                     "tf.train.get_or_create_global_step() first."
                 )
             rate = learning_rate_decay_fn(rate, global_step)
-            if "learning_rate" in wanted:
+            if "learning_rate" in summary_names:
                 v1.summary.scalar("learning_rate", rate)
         applied = _optimizer(optimizer, rate)
         pairs = applied.compute_gradients(
@@ -112,13 +112,13 @@ def optimize_loss(
             pairs = add_noise(pairs, gradient_noise_scale)
         if gradient_multipliers is not None:
             pairs = multiply(pairs, gradient_multipliers)
-        norms = "global_gradient_norm" in wanted or "gradient_norm" in wanted
+        norms = "global_gradient_norm" in summary_names or "gradient_norm" in summary_names
         if norms:
             _summarize_norm("gradient_norm", pairs)
         pairs = _clipped(pairs, clip_gradients)
-        if "loss" in wanted:
+        if "loss" in summary_names:
             v1.summary.scalar("loss", loss)
-        _summarize_each(pairs, wanted)
+        _summarize_each(pairs, summary_names)
         if clip_gradients is not None and norms:
             _summarize_norm("clipped_gradient_norm", pairs)
         update = applied.apply_gradients(
@@ -165,11 +165,11 @@ def _learning_rate(learning_rate: Any) -> Any:
 def _optimizer(optimizer: Any, rate: Any) -> Any:
     is_class = isinstance(optimizer, type) and issubclass(optimizer, v1.train.Optimizer)
     if isinstance(optimizer, str) or is_class:
-        shown = optimizer if isinstance(optimizer, str) else optimizer.__name__
+        name = optimizer if isinstance(optimizer, str) else optimizer.__name__
         if rate is None:
             raise ValueError(
                 "Learning rate is None, but should be specified if optimizer is "
-                f"{'class' if is_class else 'string'} ({shown})."
+                f"{'class' if is_class else 'string'} ({name})."
             )
         if is_class:
             return optimizer(learning_rate=rate)
@@ -186,12 +186,12 @@ def _optimizer(optimizer: Any, rate: Any) -> Any:
             "Unrecognized optimizer: should be string, subclass of Optimizer, instance of "
             f"subclass of Optimizer or function with one argument. Got {optimizer!r}."
         )
-    made = optimizer() if rate is None else optimizer(rate)
-    if not isinstance(made, v1.train.Optimizer):
+    result = optimizer() if rate is None else optimizer(rate)
+    if not isinstance(result, v1.train.Optimizer):
         raise ValueError(
-            f"Unrecognized optimizer: function should return subclass of Optimizer. Got {made!r}."
+            f"Unrecognized optimizer: function should return subclass of Optimizer. Got {result!r}."
         )
-    return made
+    return result
 
 
 def _clipped(pairs: Sequence[tuple[Any, Any]], clip_gradients: Any) -> Any:
@@ -211,13 +211,13 @@ def _summarize_norm(name: str, pairs: Sequence[tuple[Any, Any]]) -> None:
     v1.summary.scalar(f"global_norm/{name}", norm)
 
 
-def _summarize_each(pairs: Sequence[tuple[Any, Any]], wanted: Sequence[str]) -> None:
+def _summarize_each(pairs: Sequence[tuple[Any, Any]], summary_names: Sequence[str]) -> None:
     for gradient, variable in pairs:
         if gradient is None:
             continue
         values = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
         name = variable.name.replace(":", "_")
-        if "gradients" in wanted:
+        if "gradients" in summary_names:
             v1.summary.histogram(f"gradients/{name}", values)
-        if "gradient_norm" in wanted:
+        if "gradient_norm" in summary_names:
             v1.summary.scalar(f"gradient_norm/{name}", tf.linalg.global_norm([values]))

@@ -43,16 +43,16 @@ def _pool(
 
             inputs = tf.convert_to_tensor(inputs)
             # CPUs do not pool in three dimensions with channels first.
-            moved = first and dims == 3
+            is_transposed = first and dims == 3
             outputs = operation(
-                tf.transpose(inputs, [0, 2, 3, 4, 1]) if moved else inputs,
+                tf.transpose(inputs, [0, 2, 3, 4, 1]) if is_transposed else inputs,
                 sizes(kernel_size),
                 sizes(stride),
                 padding.upper(),
-                data_format=formats[1] if moved else data_format,
+                data_format=formats[1] if is_transposed else data_format,
                 name=scope_name if dims == 3 else f"{kind.title()}Pool",
             )
-            outputs = tf.transpose(outputs, [0, 4, 1, 2, 3]) if moved else outputs
+            outputs = tf.transpose(outputs, [0, 4, 1, 2, 3]) if is_transposed else outputs
             return collect_named_outputs(outputs_collections, sc, outputs)
 
     layer.__name__ = layer.__qualname__ = name

@@ -67,8 +67,8 @@ def recompute_grad(
     def wrapped(*args: Any) -> Any:
         inputs = [tf.convert_to_tensor(each) for each in args]
         scope = v1.get_variable_scope()
-        made = call(inputs, False)
-        outputs = [tf.convert_to_tensor(each) for each in tf.nest.flatten(made)]
+        structure = call(inputs, False)
+        outputs = [tf.convert_to_tensor(each) for each in tf.nest.flatten(structure)]
         variables = used_variables(outputs, inputs)
 
         def gradient(gradients: list[Any]) -> list[Any]:
@@ -80,11 +80,11 @@ def recompute_grad(
             again = [tf.stop_gradient(each) for each in again]
             results = _call_again(lambda: tf.nest.flatten(call(again, True)), scope)
             _check_same_variables(variables, used_variables(results, again), scope)
-            found = tf.gradients(results, [*again, *variables], gradients)
-            return tf.tuple(found) if tupleize_grads else found
+            derivatives = tf.gradients(results, [*again, *variables], gradients)
+            return tf.tuple(derivatives) if tupleize_grads else derivatives
 
         same = with_own_gradient(outputs, [*inputs, *variables], gradient)
-        return tf.nest.pack_sequence_as(made, same)
+        return tf.nest.pack_sequence_as(structure, same)
 
     return wrapped
 

@@ -128,14 +128,14 @@ class RevBlock:
         count as another scope of that name, and change the names of variables made later.
         """
         is_first = (number, half) not in self._variables
-        known = iter(self._variables.setdefault((number, half), []))
+        variables = iter(self._variables.setdefault((number, half), []))
 
         def get(getter: Callable[..., Any], name: str, **kwargs: Any) -> Any:
             if not is_first:
-                return next(known)
-            made = getter(name, **kwargs)
-            self._variables[number, half].append(made)
-            return made
+                return next(variables)
+            variable = getter(name, **kwargs)
+            self._variables[number, half].append(variable)
+            return variable
 
         with v1.variable_scope(f"revlayer_{number}/{half}", custom_getter=get):
             return self._layers[number]["fg".index(half)](x)
@@ -152,8 +152,8 @@ class RevBlock:
             x = tf.stop_gradient(x)
             output = self._call(number, half, x)
             first, *others = tf.gradients(output, [x, *sources], gradient)
-            for each, found in zip(sums, others):
-                each.append(found)
+            for each, part in zip(sums, others):
+                each.append(part)
             return output, tf.zeros_like(x) if first is None else first
 
         y1, y2 = outputs
@@ -167,17 +167,17 @@ class RevBlock:
                 y2, d1 = y2 - output, d1 + more
                 output, more = through(number, "f", y2, d1)
                 y1, d2 = y1 - output, d2 + more
-        return [d1, d2, *(_sum(found) for found in sums)]
+        return [d1, d2, *(_sum(parts) for parts in sums)]
 
 
 def _one_a_layer(name: str, functions: Any, layers: int) -> list[Function]:
-    found = list(functions) if isinstance(functions, (list, tuple)) else [functions] * layers
-    if len(found) != layers:
+    per_layer = list(functions) if isinstance(functions, (list, tuple)) else [functions] * layers
+    if len(per_layer) != layers:
         raise ValueError(
-            f"{name} is a list of {len(found)} functions, num_layers is {layers}. Give one "
-            "function for all layers, or one for each."
+            f"{name} is a list of {len(per_layer)} functions, num_layers is {layers}. Give "
+            "one function for all layers, or one for each."
         )
-    return found
+    return per_layer
 
 
 def _with_side(function: Function, side: list[Any]) -> Function:
@@ -185,5 +185,5 @@ def _with_side(function: Function, side: list[Any]) -> Function:
 
 
 def _sum(gradients: list[Any]) -> Any:
-    found = [each for each in gradients if each is not None]
-    return tf.add_n([tf.convert_to_tensor(each) for each in found]) if found else None
+    terms = [each for each in gradients if each is not None]
+    return tf.add_n([tf.convert_to_tensor(each) for each in terms]) if terms else None

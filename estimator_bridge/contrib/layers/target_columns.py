@@ -58,7 +58,7 @@ def multi_class_target(
 
 @dataclasses.dataclass(frozen=True)
 class _Target:
-    """What labels of a kind need.
+    """A kind of labels, with its loss and metrics.
 
     Attributes:
       label_name: the key of the labels, or None.
@@ -119,12 +119,12 @@ class _Target:
         """
         labels = self._of(labels)
         weights = self.get_weight_tensor(features)
-        found = {"loss": streaming_mean(self.loss(logits, labels, features))}
-        found.update(self._own_metrics(logits, labels))
+        results = {"loss": streaming_mean(self.loss(logits, labels, features))}
+        results.update(self._own_metrics(logits, labels))
         for name, metric in (self._default_metrics() if metrics is None else metrics).items():
-            shown, predictions = self._predictions_for(name, logits)
-            found[shown] = _measured(metric, predictions, labels, weights)
-        return found
+            key, predictions = self._predictions_for(name, logits)
+            results[key] = _measured(metric, predictions, labels, weights)
+        return results
 
     def _of(self, labels: Any) -> Any:
         if self.label_name is not None and isinstance(labels, Mapping):
@@ -205,7 +205,7 @@ class _Binary(_MultiClass):
         """Returns metrics without weights, as the original's are."""
         predicted, labels = tf.sigmoid(logits), tf.cast(_as_column(labels), tf.float32)
         is_above = tf.cast(predicted >= _THRESHOLD, tf.float32)
-        found = {
+        metrics = {
             "labels/prediction_mean": streaming_mean(predicted),
             "labels/actual_target_mean": streaming_mean(labels),
             "accuracy/baseline_target_mean": streaming_mean(labels),
@@ -218,8 +218,8 @@ class _Binary(_MultiClass):
         ):
             value, update = metric(predicted, labels, [_THRESHOLD])
             key = f"{name}/positive_threshold_{_THRESHOLD:f}_mean"
-            found[key] = tf.squeeze(value), update
-        return found
+            metrics[key] = tf.squeeze(value), update
+        return metrics
 
 
 def _as_column(labels: tf.Tensor) -> tf.Tensor:

@@ -75,14 +75,14 @@ def convert_collection_to_dict(
       collection: its name.
       clear_collection: whether to empty it.
     """
-    found = OrderedDict(
+    tensors = OrderedDict(
         (alias, tensor)
         for tensor in v1.get_collection(collection)
         for alias in get_tensor_aliases(tensor)
     )
     if clear_collection:
         v1.get_default_graph().clear_collection(collection)
-    return found
+    return tensors
 
 
 def constant_value(value_or_tensor_or_var: Any, dtype: Any = None) -> Any:
@@ -149,19 +149,19 @@ def get_variable_collections(variables_collections: Any, name: str) -> Any:
     return variables_collections
 
 
-def channels_first(data_format: str | None, known: Iterable[str | None]) -> bool:
+def channels_first(data_format: str | None, formats: Iterable[str | None]) -> bool:
     """Returns whether a data format has its channels before the positions, as in NCHW.
 
     Args:
       data_format: the format.
-      known: the formats that the layer supports.
+      formats: the formats that the layer supports.
 
     Raises:
       ValueError: the format is not supported.
     """
-    known = tuple(known)
-    if data_format not in known:
-        names = " or ".join(name for name in known if name)
+    formats = tuple(formats)
+    if data_format not in formats:
+        names = " or ".join(name for name in formats if name)
         raise ValueError(f"data_format has to be either {names}, got {data_format!r}.")
     return bool(data_format) and str(data_format).startswith("NC")
 

@@ -46,7 +46,7 @@ class WeightedLayer:
           inputs: the layer's inputs.
           initializer: initializer of these weights, if it is not the layer's.
         """
-        made = weight(
+        variable = weight(
             name,
             list(shape),
             inputs.dtype.base_dtype,
@@ -55,7 +55,7 @@ class WeightedLayer:
             self.trainable,
             (self.variables_collections, "weights"),
         )
-        return made if isinstance(made, tf.Variable) else tf.convert_to_tensor(made)
+        return variable if isinstance(variable, tf.Variable) else tf.convert_to_tensor(variable)
 
     def finish(
         self,

@@ -35,8 +35,8 @@ def fed_back(embedding: Any, output_projection: Any, is_trained: bool) -> Loop:
         del step
         if output_projection is not None:
             previous = _v1.nn.xw_plus_b(previous, output_projection[0], output_projection[1])
-        found = tf.nn.embedding_lookup(embedding, tf.argmax(previous, 1))
-        return found if is_trained else tf.stop_gradient(found)
+        vectors = tf.nn.embedding_lookup(embedding, tf.argmax(previous, 1))
+        return vectors if is_trained else tf.stop_gradient(vectors)
 
     return loop
 
@@ -65,13 +65,13 @@ def rnn_decoder(
         state = initial_state
         outputs: list[Any] = []
         for step, plain in enumerate(decoder_inputs):
-            given = plain
+            step_input = plain
             if loop_function is not None and step:
                 with _v1.variable_scope("loop_function", reuse=True):
-                    given = loop_function(outputs[-1], step)
+                    step_input = loop_function(outputs[-1], step)
             if step:
                 _v1.get_variable_scope().reuse_variables()
-            output, state = cell(given, state)
+            output, state = cell(step_input, state)
             outputs.append(output)
     return outputs, state
 
@@ -163,26 +163,26 @@ def attention_decoder(
         attend = _Attention(attention_states, num_heads, used.dtype)
         state = initial_state
         outputs: list[Any] = []
-        found = attend(initial_state) if initial_state_attention else None
-        if found is None:
-            found = attend.nothing(tf.shape(decoder_inputs[0])[0])
+        contexts = attend(initial_state) if initial_state_attention else None
+        if contexts is None:
+            contexts = attend.nothing(tf.shape(decoder_inputs[0])[0])
         for step, plain in enumerate(decoder_inputs):
-            given = plain
+            step_input = plain
             if step:
                 _v1.get_variable_scope().reuse_variables()
             if loop_function is not None and step:
                 with _v1.variable_scope("loop_function", reuse=True):
-                    given = loop_function(outputs[-1], step)
-            width = given.shape.with_rank(2).as_list()[1]
+                    step_input = loop_function(outputs[-1], step)
+            width = step_input.shape.with_rank(2).as_list()[1]
             if width is None:
-                raise ValueError(f"Could not infer input size from input: {given.name}.")
-            mixed = linear([tf.cast(part, used.dtype) for part in [given, *found]], width)
+                raise ValueError(f"Could not infer input size from input: {step_input.name}.")
+            mixed = linear([tf.cast(part, used.dtype) for part in [step_input, *contexts]], width)
             output, state = cell(mixed, state)
             reuse = True if not step and initial_state_attention else None
             with _v1.variable_scope(_v1.get_variable_scope(), reuse=reuse):
-                found = attend(state)
+                contexts = attend(state)
             with _v1.variable_scope("AttnOutputProjection"):
-                outputs.append(linear([tf.cast(output, used.dtype), *found], size))
+                outputs.append(linear([tf.cast(output, used.dtype), *contexts], size))
     return outputs, state
 
 
@@ -218,7 +218,7 @@ class _Attention:
         """Returns for each head the weighted mean of the states: [batch, size]."""
         if tf.nest.is_nested(query):
             query = tf.concat(tf.nest.flatten(query), 1)
-        found = []
+        means = []
         for number, (keys, vector) in enumerate(self._heads):
             with _v1.variable_scope(f"Attention_{number}"):
                 features = tf.reshape(linear(query, self._size), [-1, 1, 1, self._size])
@@ -227,8 +227,8 @@ class _Attention:
                 weights = tf.cast(tf.nn.softmax(tf.cast(scores, tf.float32)), self._dtype)
                 weights = tf.reshape(weights, [-1, self._length, 1, 1])
                 mean = tf.reduce_sum(weights * self._states, [1, 2])
-                found.append(tf.reshape(mean, [-1, self._size]))
-        return found
+                means.append(tf.reshape(mean, [-1, self._size]))
+        return means
 
 
 def embedding_attention_decoder(

@@ -122,12 +122,12 @@ def model_with_buckets(
     Raises:
       ValueError: a list is shorter than the last bucket.
     """
-    given = {
+    sequences = {
         "encoder_inputs": (encoder_inputs, 0),
         "targets": (targets, 1),
         "weights": (weights, 1),
     }
-    for what, (steps, side) in given.items():
+    for what, (steps, side) in sequences.items():
         if len(steps) < buckets[-1][side]:
             raise ValueError(
                 f"Length of {what} ({len(steps)}) must be at least that of last bucket "
@@ -141,10 +141,10 @@ def model_with_buckets(
         for number, (encoded, decoded) in enumerate(buckets):
             reuse = True if number else None
             with _v1.variable_scope(_v1.get_variable_scope(), reuse=reuse):
-                found, _ = seq2seq(encoder_inputs[:encoded], decoder_inputs[:decoded])
-                outputs.append(found)
+                bucket_outputs, _ = seq2seq(encoder_inputs[:encoded], decoder_inputs[:decoded])
+                outputs.append(bucket_outputs)
                 loss = loss_of(
-                    found,
+                    bucket_outputs,
                     targets[:decoded],
                     weights[:decoded],
                     softmax_loss_function=softmax_loss_function,

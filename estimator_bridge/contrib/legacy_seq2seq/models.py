@@ -213,5 +213,5 @@ def decoded(
             outputs, state = decode(feeds_back, False)
             return [*outputs, *tf.nest.flatten(state)]
 
-    found = _v1.cond(feed_previous, lambda: branch(True), lambda: branch(False))
-    return found[:steps], tf.nest.pack_sequence_as(encoded, found[steps:])
+    flat = _v1.cond(feed_previous, lambda: branch(True), lambda: branch(False))
+    return flat[:steps], tf.nest.pack_sequence_as(encoded, flat[steps:])

@@ -54,14 +54,14 @@ def embedding_tied_rnn_seq2seq(
         check_projection(output_projection, num_symbols, used.dtype)
         table = _v1.get_variable("embedding", [num_symbols, embedding_size], dtype=used.dtype)
         encoded = [tf.nn.embedding_lookup(table, symbols) for symbols in encoder_inputs]
-        given = [tf.nn.embedding_lookup(table, symbols) for symbols in decoder_inputs]
+        decoder_vectors = [tf.nn.embedding_lookup(table, symbols) for symbols in decoder_inputs]
         if output_projection is None:
             outputs = num_symbols if num_decoder_symbols is None else num_decoder_symbols
             cell = OutputProjectionWrapper(cell, outputs)
 
         def decode(feeds_back: bool, trains: bool) -> tuple[list[Any], Any]:
             loop = fed_back(table, output_projection, trains) if feeds_back else None
-            return tied_rnn_seq2seq(encoded, given, cell, loop, used.dtype)
+            return tied_rnn_seq2seq(encoded, decoder_vectors, cell, loop, used.dtype)
 
         state = cell.zero_state(tf.shape(encoder_inputs[0])[0], used.dtype)
         return decoded(decode, feed_previous, len(decoder_inputs), state)

@@ -18,8 +18,8 @@ def squared_distances(embeddings: tf.Tensor) -> tf.Tensor:
     """
     products = tf.matmul(embeddings, embeddings, transpose_b=True)
     squares = tf.linalg.diag_part(products)
-    found = tf.expand_dims(squares, 1) + tf.expand_dims(squares, 0) - 2.0 * products
-    return tf.linalg.set_diag(tf.maximum(found, 0.0), tf.zeros_like(squares))
+    distances = tf.expand_dims(squares, 1) + tf.expand_dims(squares, 0) - 2.0 * products
+    return tf.linalg.set_diag(tf.maximum(distances, 0.0), tf.zeros_like(squares))
 
 
 def distances(embeddings: tf.Tensor) -> tf.Tensor:

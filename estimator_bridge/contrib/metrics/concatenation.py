@@ -50,11 +50,11 @@ def streaming_concat(
         value = tf.transpose(tf.identity(array)[: tf.identity(size)], back)
         if max_size is not None:
             batch = batch[: max_size - tf.identity(size)]
-        kept, count = tf.identity(array), tf.identity(size)
-        room, total = tf.shape(kept)[0], count + tf.shape(batch)[0]
+        contents, count = tf.identity(array), tf.identity(size)
+        room, total = tf.shape(contents)[0], count + tf.shape(batch)[0]
         room = tf.where(total > room, _room_for(total), room)
         padding = [[0, room - total], *[[0, 0]] * (len(first) - 1)]
-        filled = tf.pad(tf.concat([kept[:count], batch], 0), padding)
+        filled = tf.pad(tf.concat([contents[:count], batch], 0), padding)
         with tf.control_dependencies([_v1.assign(array, filled, validate_shape=False)]):
             update = tf.identity(_v1.assign(size, total))
     return result(value, update, metrics_collections, updates_collections)

@@ -55,8 +55,8 @@ def streaming_dynamic_auc(
         raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
     area = _roc_area if curve == "ROC" else _pr_area
     with _v1.variable_scope(name, "dynamic_auc"):
-        seen, update = _all_seen(labels, predictions, weights, tf.float64)
-        (value,) = _or_zeros(seen, lambda: [area(*_cumulated(*seen))])
+        samples, update = _all_seen(labels, predictions, weights, tf.float64)
+        (value,) = _or_zeros(samples, lambda: [area(*_cumulated(*samples))])
     return result(value, update, metrics_collections, updates_collections)
 
 
@@ -97,8 +97,8 @@ def auc_with_confidence_intervals(
         raise ValueError(f"alpha must be between 0 and 1; currently {alpha:.2f}")
     quantile = tf.math.ndtri(tf.constant((1 + alpha) / 2, tf.float64))
     with _v1.variable_scope(name, "auc_with_confidence_intervals"):
-        seen, update = _all_seen(labels, predictions, weights, tf.float32)
-        labels, predictions, weights = seen
+        samples, update = _all_seen(labels, predictions, weights, tf.float32)
+        labels, predictions, weights = samples
 
         def interval() -> list[tf.Tensor]:
             area, variance = _area_and_variance(labels, predictions, tf.cast(weights, tf.float64))
@@ -106,7 +106,7 @@ def auc_with_confidence_intervals(
             return [tf.cast(each, tf.float32) for each in (area, *bounds)]
 
         enough = tf.reduce_sum(weights) >= 1  # fewer examples have no variance
-        value = AucData(*_or_zeros(seen, interval, tf.float32, 3, enough))
+        value = AucData(*_or_zeros(samples, interval, tf.float32, 3, enough))
         with tf.control_dependencies([update]):
             update = tf.constant(True)
     return result(value, update, metrics_collections, updates_collections)
@@ -133,11 +133,11 @@ def _all_seen(
     ]
     if has_weights:
         flat.append(("concat_weights", tf.reshape(tf.cast(weights, weight_type), [-1])))
-    kept = [streaming_concat(values, name=part) for part, values in flat]
-    values = [value for value, _ in kept]
+    metrics = [streaming_concat(values, name=part) for part, values in flat]
+    values = [value for value, _ in metrics]
     if len(values) < 3:
         values.append(tf.ones_like(values[0]))
-    return (values[1], values[0], values[2]), tf.group(*(update for _, update in kept))
+    return (values[1], values[0], values[2]), tf.group(*(update for _, update in metrics))
 
 
 def _checks(labels: tf.Tensor) -> list[Any]:
@@ -145,9 +145,9 @@ def _checks(labels: tf.Tensor) -> list[Any]:
 
     tf.compat.v1.assert_less_equal would raise the error for constants while the graph is built.
     """
-    said = "labels must be 0 or 1, at least one is {}; labels:".format
+    message = "labels must be 0 or 1, at least one is {}; labels:".format
     return [
-        tf.raw_ops.Assert(condition=tf.reduce_all(correct), data=[said(wrong), labels])
+        tf.raw_ops.Assert(condition=tf.reduce_all(correct), data=[message(wrong), labels])
         for correct, wrong in ((labels <= 1, ">1"), (labels >= 0, "<0"))
     ]
 
@@ -159,10 +159,10 @@ def _has_both_classes(labels: tf.Tensor, weights: tf.Tensor) -> tf.Tensor:
 
 
 def _or_zeros(
-    seen: Any, compute: Any, dtype: tf.DType = tf.float64, count: int = 1, enough: Any = True
+    samples: Any, compute: Any, dtype: tf.DType = tf.float64, count: int = 1, enough: Any = True
 ) -> Any:
     """Returns results; zeros if not both classes, or not enough examples, have been seen."""
-    labels, _, weights = seen
+    labels, _, weights = samples
     is_defined = tf.logical_and(_has_both_classes(labels, weights), enough)
     zeros = [tf.zeros([], dtype)] * count
     return tf.nest.flatten(_v1.cond(is_defined, compute, lambda: zeros))

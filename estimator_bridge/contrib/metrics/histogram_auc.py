@@ -58,7 +58,7 @@ def auc_using_histogram(
                 for of in (labels, tf.logical_not(labels))
             ]
         with _v1.variable_scope("hist_accumulate"):
-            kept = [
+            histograms = [
                 _v1.get_variable(
                     part,
                     [nbins],
@@ -71,9 +71,9 @@ def auc_using_histogram(
                 )
                 for part in ("hist_true_acc", "hist_false_acc")
             ]
-            added = [_v1.assign_add(*pair) for pair in zip(kept, batch)]
+            added = [_v1.assign_add(*pair) for pair in zip(histograms, batch)]
             update = tf.group(*added, name="update_op")
-        positives, negatives = (tf.cast(tf.identity(each), tf.float32) for each in kept)
+        positives, negatives = (tf.cast(tf.identity(each), tf.float32) for each in histograms)
         # A positive example is above the negative ones of lower bins, and half of those of its own.
         below = tf.cumsum(negatives, exclusive=True) + negatives / 2
         pairs = tf.reduce_sum(positives) * tf.reduce_sum(negatives)

@@ -50,7 +50,7 @@ def f1_score(
             predictions,
             weights,
             thresholds_between(num_thresholds),
-            kept=("tp", "fn", "fp"),
+            variable_names=("tp", "fn", "fp"),
         )
     return result(value, update, metrics_collections, updates_collections)
 
@@ -94,10 +94,10 @@ def recall_at_precision(
             index = tf.argmax(1.0 / (precisions - precision + EPSILON), output_type=tf.int32)
         else:
             index = tf.argmin(tf.abs(precisions - precision), output_type=tf.int32)
-        found = tp[index] / (tp[index] + fn[index] + EPSILON)
+        best_recall = tp[index] / (tp[index] + fn[index] + EPSILON)
         if strict_mode:
-            return tf.where(precisions[index] >= precision, found, tf.zeros_like(found))
-        return found
+            return tf.where(precisions[index] >= precision, best_recall, tf.zeros_like(best_recall))
+        return best_recall
 
     with _v1.variable_scope(name, "recall_at_precision"):
         value, update = at_thresholds(
@@ -107,7 +107,7 @@ def recall_at_precision(
             predictions,
             weights,
             thresholds_between(num_thresholds),
-            kept=("tp", "fn", "tn", "fp"),
+            variable_names=("tp", "fn", "tn", "fp"),
             named=("value", "update_op"),
         )
     return result(value, update, metrics_collections, updates_collections)
@@ -150,7 +150,7 @@ def precision_at_recall(
             predictions,
             weights,
             thresholds_between(num_thresholds),
-            kept=("tp", "fn", "tn", "fp"),
+            variable_names=("tp", "fn", "tn", "fp"),
             named=("value", "update_op"),
         )
     return result(value, update, metrics_collections, updates_collections)

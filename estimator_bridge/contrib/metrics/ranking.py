@@ -42,9 +42,9 @@ def streaming_recall_at_k(
     Returns:
       The share, and its update.
     """
-    found = tf.cast(tf.math.in_top_k(labels, predictions, k), tf.float32)
+    hits = tf.cast(tf.math.in_top_k(labels, predictions, k), tf.float32)
     name = name or f"recall_at_{k}"
-    return _metrics.mean(found, weights, metrics_collections, updates_collections, name)
+    return _metrics.mean(hits, weights, metrics_collections, updates_collections, name)
 
 
 def streaming_sparse_precision_at_top_k(

@@ -22,7 +22,7 @@ def at_thresholds(
     predictions: Any,
     weights: Any,
     thresholds: Sequence[float],
-    kept: Sequence[str] = (),
+    variable_names: Sequence[str] = (),
     named: tuple[str, str] | None = None,
 ) -> Metric:
     """Applies a function to counts [thresholds], such as true positives, for value and update.
@@ -34,14 +34,14 @@ def at_thresholds(
       predictions: the predictions.
       weights: the weights, or None.
       thresholds: the thresholds.
-      kept: the counts that have variables, if they are more than the function needs.
+      variable_names: the counts that have variables, if they are more than the function needs.
       named: the names of both results.
 
     Returns:
       The value, and the operation that adds a batch to it.
     """
     values, updates = counts_at_thresholds(
-        tuple(kept or names), labels, predictions, weights, thresholds
+        tuple(variable_names or names), labels, predictions, weights, thresholds
     )
     value, update = (compute(*(counts[name] for name in names)) for counts in (values, updates))
     return with_names(value, update, *named) if named else (value, update)

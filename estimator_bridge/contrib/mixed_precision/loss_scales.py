@@ -1,4 +1,4 @@
-"""What the loss is multiplied by, so that gradients in float16 do not vanish."""
+"""Factors of the loss, so that gradients in float16 do not vanish."""
 
 from __future__ import annotations
 

@@ -237,6 +237,6 @@ class MaskedFullyConnected(_MaskedLayer):
         return self._activated(product(inputs, self.masked_kernel))
 
 
-def _check_choice(name: str, given: str, choices: tuple[str, str]) -> None:
-    if given not in choices:
-        raise ValueError(f"{name} must be one of {choices}, got {given!r}.")
+def _check_choice(name: str, choice: str, choices: tuple[str, str]) -> None:
+    if choice not in choices:
+        raise ValueError(f"{name} must be one of {choices}, got {choice!r}.")

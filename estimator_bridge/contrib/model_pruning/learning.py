@@ -79,16 +79,16 @@ def train(
       MissingImportError: tf-slim is not installed.
       ValueError: arguments that slim refuses.
     """
-    given = {name: value for name, value in locals().items() if name not in _OWN}
+    arguments = {name: value for name, value in locals().items() if name not in _OWN}
     slim = _slim_learning()
     run_step = slim.train_step if train_step_fn is None else train_step_fn
 
     def train_step(session: Any, *args: Any) -> Any:
-        made = run_step(session, *args)
+        result = run_step(session, *args)
         session.run(mask_update_op)
-        return made
+        return result
 
-    return slim.train(train_op, logdir, train_step_fn=train_step, **given)
+    return slim.train(train_op, logdir, train_step_fn=train_step, **arguments)
 
 
 _OWN = ("train_op", "logdir", "mask_update_op", "train_step_fn")

@@ -71,10 +71,10 @@ class Pruning:
         begin, end = spec.sparsity_function_begin_step, spec.sparsity_function_end_step
         with tf.name_scope(spec.name):
             elapsed = tf.divide(tf.cast(self._global_step - begin, tf.float32), end - begin)
-            left = 1 - tf.minimum(1.0, tf.maximum(0.0, elapsed))
+            remainder = 1 - tf.minimum(1.0, tf.maximum(0.0, elapsed))
             return tf.add(
                 (spec.initial_sparsity - spec.target_sparsity)
-                * tf.pow(left, spec.sparsity_function_exponent),
+                * tf.pow(remainder, spec.sparsity_function_exponent),
                 spec.target_sparsity,
                 name="sparsity",
             )
@@ -110,9 +110,9 @@ class Pruning:
         with tf.name_scope(f"{weights.op.name}_pruning_ops"):
             sizes = tf.abs(weights)
             count = tf.size(sizes)
-            kept = tf.cast(tf.round(tf.cast(count, tf.float32) * (1 - sparsity)), tf.int32)
+            kept_count = tf.cast(tf.round(tf.cast(count, tf.float32) * (1 - sparsity)), tf.int32)
             ordered, _ = tf.math.top_k(tf.reshape(sizes, [-1]), k=count)
-            smallest_kept = tf.gather(ordered, kept - 1)
+            smallest_kept = tf.gather(ordered, kept_count - 1)
             new_threshold = tf.add_n(
                 [tf.multiply(smallest_kept, 1 - decay), tf.multiply(threshold, decay)]
             )
@@ -136,7 +136,7 @@ class Pruning:
             return self._update_mask(weights, threshold)
         sizes = matrix.shape.as_list()
         # In place: in 1.15.5, the size of the first weights is that of all that follow.
-        block[:] = [own if given == -1 else given for given, own in zip(block, sizes)]
+        block[:] = [own if size == -1 else size for size, own in zip(block, sizes)]
         pooling = self._spec.block_pooling_function
         if pooling not in ("AVG", "MAX"):
             raise ValueError(
@@ -221,5 +221,5 @@ class Pruning:
         logging.info(self._spec.to_json())
 
 
-def _operation(made: Any) -> Any:
-    return made if isinstance(made, tf.Operation) else made.op
+def _operation(value: Any) -> Any:
+    return value if isinstance(value, tf.Operation) else value.op

@@ -86,12 +86,12 @@ def sparsities(rows: Iterable[str]) -> dict[re.Pattern[str], float]:
       ValueError: a row has another form, or a sparsity is 1 or more.
     """
 
-    def read(text: str, name: str) -> float:
+    def parse(text: str, name: str) -> float:
         if float(text) >= 1:
             raise ValueError(f"Weight sparsity can not exceed 1.0, got {text} for {name}.")
         return float(text)
 
-    return _by_pattern(rows, read)
+    return _by_pattern(rows, parse)
 
 
 def block_sizes(rows: Iterable[str]) -> dict[re.Pattern[str], list[int]]:
@@ -101,23 +101,23 @@ def block_sizes(rows: Iterable[str]) -> dict[re.Pattern[str], list[int]]:
       ValueError: a row has another form.
     """
 
-    def read(text: str, name: str) -> list[int]:
+    def parse(text: str, name: str) -> list[int]:
         sizes = text.split("x")
         if len(sizes) != 2:
             raise ValueError(f"Expected 2 values for block dim for {name}, got {sizes}.")
         return [int(size) for size in sizes]
 
-    return _by_pattern(rows, read)
+    return _by_pattern(rows, parse)
 
 
 def _by_pattern(
-    rows: Iterable[str], read: Callable[[str, str], _Value]
+    rows: Iterable[str], parse: Callable[[str, str], _Value]
 ) -> dict[re.Pattern[str], _Value]:
     pairs = [row.split(":") for row in rows if row]
     for pair in pairs:
         if len(pair) != 2:
             raise ValueError(f"Expected NAME:VALUE, got {':'.join(pair)!r}.")
-    return {re.compile(name): read(text, name) for name, text in pairs}
+    return {re.compile(name): parse(text, name) for name, text in pairs}
 
 
 def of_weights(table: Mapping[re.Pattern[str], Any], name: str, option: str, default: Any) -> Any:
@@ -132,7 +132,7 @@ def of_weights(table: Mapping[re.Pattern[str], Any], name: str, option: str, def
     Raises:
       ValueError: several patterns match.
     """
-    found = [value for pattern, value in table.items() if pattern.search(name)]
-    if len(found) > 1:
+    values = [value for pattern, value in table.items() if pattern.search(name)]
+    if len(values) > 1:
         raise ValueError(f"Multiple matches in {option} for weight {name}")
-    return found[0] if found else default
+    return values[0] if values else default

@@ -26,17 +26,17 @@ def strip_pruning_vars_fn(input_graph_def: Any, output_node_names: Sequence[str]
       The new GraphDef.
     """
     values = _masked_weights(input_graph_def)
-    made = _v1.GraphDef()
+    graph_def = _v1.GraphDef()
     for node in input_graph_def.node:
         if node.name not in values:
-            made.node.add().CopyFrom(node)
+            graph_def.node.add().CopyFrom(node)
             continue
         value = tf.make_tensor_proto(values[node.name])
-        constant = made.node.add(name=node.name, op="Const")
+        constant = graph_def.node.add(name=node.name, op="Const")
         constant.attr["dtype"].type = value.dtype
         constant.attr["value"].tensor.CopyFrom(value)
-    made.library.CopyFrom(input_graph_def.library)
-    return _v1.graph_util.extract_sub_graph(made, list(map(_node_name, output_node_names)))
+    graph_def.library.CopyFrom(input_graph_def.library)
+    return _v1.graph_util.extract_sub_graph(graph_def, list(map(_node_name, output_node_names)))
 
 
 def _node_name(name: str) -> str:

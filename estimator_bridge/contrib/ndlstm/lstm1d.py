@@ -54,8 +54,8 @@ def ndlstm_base_dynamic(
     """
     with _v1.variable_scope(scope, "SeqLstm", [inputs]):
         cell = _v1.nn.rnn_cell.BasicLSTMCell(noutput)
-        given = tf.reverse(inputs, [0]) if reverse else inputs
-        outputs, _ = _v1.nn.dynamic_rnn(cell, given, time_major=True, dtype=inputs.dtype)
+        steps = tf.reverse(inputs, [0]) if reverse else inputs
+        outputs, _ = _v1.nn.dynamic_rnn(cell, steps, time_major=True, dtype=inputs.dtype)
         return tf.reverse(outputs, [0]) if reverse else outputs
 
 

@@ -52,9 +52,9 @@ def alpha_dropout(
             return x
         shape = tf.shape(x) if noise_shape is None else noise_shape
         drawn = _v1.random_uniform(shape, seed=seed, dtype=x.dtype)
-        kept = tf.cast(drawn >= 1 - keep_prob, x.dtype)
+        mask = tf.cast(drawn >= 1 - keep_prob, x.dtype)
         scale = (keep_prob + keep_prob * (1 - keep_prob) * _DROPPED**2) ** -0.5
-        return scale * (x * kept + _DROPPED * (1 - kept)) - scale * _DROPPED * (1 - keep_prob)
+        return scale * (x * mask + _DROPPED * (1 - mask)) - scale * _DROPPED * (1 - keep_prob)
 
 
 def scaled_softplus(x: Any, alpha: Any, clip: Any = None, name: str | None = None) -> tf.Tensor:
@@ -72,14 +72,14 @@ def scaled_softplus(x: Any, alpha: Any, clip: Any = None, name: str | None = Non
     Returns:
       A tensor of the broadcast shape.
     """
-    given = [x, alpha] if clip is None else [x, alpha, clip]
-    with _v1.name_scope(name, "scaled_softplus", given):
+    operands = [x, alpha] if clip is None else [x, alpha, clip]
+    with _v1.name_scope(name, "scaled_softplus", operands):
         x = tf.convert_to_tensor(x, name="x")
         alpha = tf.convert_to_tensor(alpha, x.dtype, name="alpha")
         limit = [] if clip is None else [tf.convert_to_tensor(clip, x.dtype, name="clip")]
         kind = "_clip" if limit else ""
-        made = _smooth(x, alpha, *limit)
-        return tf.identity(made, name=f"ScaledSoftplusHelper{kind}_{x.dtype.name}")
+        result = _smooth(x, alpha, *limit)
+        return tf.identity(result, name=f"ScaledSoftplusHelper{kind}_{x.dtype.name}")
 
 
 @tf.custom_gradient
@@ -104,8 +104,8 @@ def _smooth(x: tf.Tensor, alpha: tf.Tensor, *clip: tf.Tensor) -> Any:
     return result, grad
 
 
-def _summed_to(gradient: tf.Tensor, given: tf.Tensor) -> tf.Tensor:
+def _summed_to(gradient: tf.Tensor, tensor: tf.Tensor) -> tf.Tensor:
     """Sums a gradient over the dimensions in which its tensor was broadcast."""
-    shape = tf.shape(given)
+    shape = tf.shape(tensor)
     axes, _ = tf.raw_ops.BroadcastGradientArgs(s0=shape, s1=tf.shape(gradient))
     return tf.reshape(tf.reduce_sum(gradient, axes), shape)

@@ -171,8 +171,8 @@ class AdaMaxOptimizer(RefOrResourceUpdates, tf.compat.v1.train.AdamOptimizer):
     def _finish(self, update_ops: Sequence[Any], name_scope: str) -> Any:
         with tf.control_dependencies(update_ops):
             power = self._power()
-            moved = power.assign(power * self._beta1_t, use_locking=self._use_locking)
-        return tf.group(*update_ops, moved, name=name_scope)
+            new_power = power.assign(power * self._beta1_t, use_locking=self._use_locking)
+        return tf.group(*update_ops, new_power, name=name_scope)
 
 
 def _settings(optimizer: Any, var: Any) -> tuple[Any, Any, Any, Any]:

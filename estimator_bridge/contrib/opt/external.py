@@ -96,7 +96,7 @@ class ExternalOptimizerInterface:
         def functions_of(pairs: Sequence[tuple[Any, Any]], place: int) -> list[Callable]:
             return [function_of(pair[place]) for pair in pairs]
 
-        found = self._minimize(
+        solution = self._minimize(
             initial_val=session.run(self._packed),
             loss_grad_func=function_of(self._loss, self._loss_gradient, then=loss_callback),
             equality_funcs=functions_of(self._equalities, 0),
@@ -107,10 +107,10 @@ class ExternalOptimizerInterface:
             step_callback=step_callback or (lambda xk: None),
             optimizer_kwargs=self.optimizer_kwargs,
         )
-        self._set(session, found, **run_kwargs)
+        self._set(session, solution, **run_kwargs)
 
-    def _minimize(self, **given: Any) -> np.ndarray:
-        del given
+    def _minimize(self, **arguments: Any) -> np.ndarray:
+        del arguments
         raise NotImplementedError(
             "To use ExternalOptimizerInterface, subclass from it and implement the _minimize() "
             "method, or use ScipyOptimizerInterface."
@@ -147,9 +147,9 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
 
     _DEFAULT_METHOD = "L-BFGS-B"
 
-    def _minimize(self, **given: Any) -> np.ndarray:
+    def _minimize(self, **arguments: Any) -> np.ndarray:
         for name in _SET_BY_ITSELF:
-            if name in given["optimizer_kwargs"]:
+            if name in arguments["optimizer_kwargs"]:
                 argument = "var_to_bounds" if name == "bounds" else "the constructor's arguments"
                 raise ValueError(
                     f"Optimizer keyword arg '{name}' is set automatically and cannot be injected "
@@ -158,21 +158,23 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
         constraints = [
             {"type": kind, "fun": _single(function), "jac": _single(gradient)}
             for kind, name in (("eq", "equality"), ("ineq", "inequality"))
-            for function, gradient in zip(given[f"{name}_funcs"], given[f"{name}_grad_funcs"])
+            for function, gradient in zip(
+                arguments[f"{name}_funcs"], arguments[f"{name}_grad_funcs"]
+            )
         ]
 
         def loss_and_gradient(x: np.ndarray) -> tuple[float, np.ndarray]:
-            loss, gradient = given["loss_grad_func"](x)
+            loss, gradient = arguments["loss_grad_func"](x)
             return float(loss), gradient.astype(np.float64)
 
-        settings = {"method": self._DEFAULT_METHOD, **given["optimizer_kwargs"]}
+        settings = {"method": self._DEFAULT_METHOD, **arguments["optimizer_kwargs"]}
         result = _scipy_minimize()(
             loss_and_gradient,
-            given["initial_val"].astype(np.float64),
+            arguments["initial_val"].astype(np.float64),
             jac=True,
-            callback=given["step_callback"],
+            callback=arguments["step_callback"],
             constraints=constraints,
-            bounds=given["packed_bounds"],
+            bounds=arguments["packed_bounds"],
             **settings,
         )
         logging.info(

@@ -77,29 +77,31 @@ class GGTOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
         )
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
-        keep = {name: self._kept(name) for name in ("global_step", "grad_buffer", "moment1")}
+        keep = {
+            name: self._state_variable(name) for name in ("global_step", "grad_buffer", "moment1")
+        }
         flat = self._flat_gradient()
         count = _v1.assign_add(keep["global_step"], 1.0)
         mean = _v1.assign(
             keep["moment1"], self._decay * keep["moment1"] + (1.0 - self._decay) * flat
         )
         place = tf.cast(count - 1.0, tf.int32) % self._window
-        kept = _v1.scatter_update(keep["grad_buffer"], place, mean)
+        buffer = _v1.scatter_update(keep["grad_buffer"], place, mean)
         filled = tf.minimum(tf.convert_to_tensor(count), tf.cast(self._window, flat.dtype))
-        step = self._step(tf.transpose(kept / tf.sqrt(filled)), mean[:, tf.newaxis])
+        step = self._step(tf.transpose(buffer / tf.sqrt(filled)), mean[:, tf.newaxis])
         return self._applied(tf.reshape(step, [-1]), name_scope)
 
-    def _kept(self, name: str) -> Any:
+    def _state_variable(self, name: str) -> Any:
         return self._get_non_slot_variable(name, graph=_v1.get_default_graph())
 
     def _flat_gradient(self) -> tf.Tensor:
         """Returns the vector of all gradients; a variable without one keeps its last."""
-        kept, start, parts = self._kept("flat_grad"), 0, []
+        last_gradient, start, parts = self._state_variable("flat_grad"), 0, []
         for var in self._ordered:
             end = start + var.shape.num_elements()
-            parts.append(self._gradients.get(var.name, kept[start:end]))
+            parts.append(self._gradients.get(var.name, last_gradient[start:end]))
             start = end
-        return tf.convert_to_tensor(_v1.assign(kept, tf.concat(parts, 0)))
+        return tf.convert_to_tensor(_v1.assign(last_gradient, tf.concat(parts, 0)))
 
     def _step(self, window: tf.Tensor, mean: tf.Tensor) -> tf.Tensor:
         """Returns the step of all variables, before the learning rate.
@@ -117,8 +119,10 @@ class GGTOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
         least = tf.reduce_min(roots)
 
         def through(weights: tf.Tensor) -> tf.Tensor:
-            seen = tf.matmul(vectors, tf.matmul(window, mean, transpose_a=True), transpose_a=True)
-            return tf.matmul(window, tf.matmul(vectors, weights[:, tf.newaxis] * seen))
+            projection = tf.matmul(
+                vectors, tf.matmul(window, mean, transpose_a=True), transpose_a=True
+            )
+            return tf.matmul(window, tf.matmul(vectors, weights[:, tf.newaxis] * projection))
 
         inside = through(1.0 / (roots + self._sigma_eps) ** 3)
         outside = (mean - through(1.0 / values)) / least

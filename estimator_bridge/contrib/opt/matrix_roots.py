@@ -23,19 +23,19 @@ def inverse_root(matrix: Any, root: int, epsilon: float) -> tf.Tensor:
     """Returns (matrix + epsilon * I) ** (-1 / root), by Newton's method on two matrices.
 
     Iannazzo, "On the Newton method for the matrix pth root" (2006): ``power`` starts as a multiple
-    of the matrix and becomes I, and ``found`` becomes the root.
+    of the matrix and becomes I, and ``inverse`` becomes the root.
     """
     matrix = _with_ridge(matrix, epsilon)
     identity = tf.eye(tf.shape(matrix)[0], dtype=matrix.dtype)
     scale = (1.0 + root) / (2.0 * tf.norm(matrix))
 
-    def is_far(turn: Any, power: Any, found: Any) -> Any:
-        del found
+    def is_far(turn: Any, power: Any, inverse: Any) -> Any:
+        del inverse
         return tf.logical_and(turn < _TURNS, tf.reduce_max(tf.abs(power - identity)) > _CLOSE)
 
-    def improve(turn: Any, power: Any, found: Any) -> Any:
+    def improve(turn: Any, power: Any, inverse: Any) -> Any:
         step = ((root + 1) * identity - power) / root
-        return turn + 1, tf.matmul(_to_the(step, root), power), tf.matmul(found, step)
+        return turn + 1, tf.matmul(_to_the(step, root), power), tf.matmul(inverse, step)
 
     start = (tf.constant(0), matrix * scale, identity * tf.pow(scale, 1.0 / root))
     return tf.while_loop(is_far, improve, start)[2]

@@ -117,15 +117,15 @@ class MovingAverageOptimizer(tf.compat.v1.train.Optimizer):
 
 def _by_name(variables: Any) -> dict[str, Any]:
     """Returns variables by name; the parts of a partitioned variable are a list."""
-    found: dict[str, Any] = {}
-    for given in variables:
-        for variable in _parts(given):
+    variables_by_name: dict[str, Any] = {}
+    for entry in variables:
+        for variable in _parts(entry):
             whole = saved_slice(variable)
             if whole:
-                found.setdefault(whole.full_name, []).append(variable)
+                variables_by_name.setdefault(whole.full_name, []).append(variable)
             else:
-                found[variable.op.name] = variable
-    return found
+                variables_by_name[variable.op.name] = variable
+    return variables_by_name
 
 
 def _parts(variable: Any) -> list[Any]:

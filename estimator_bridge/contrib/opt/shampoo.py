@@ -147,12 +147,12 @@ class ShampooOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
             updates.append(products)
         rate = self._learning_rate
         change *= factor(rate() if callable(rate) else rate, var)
-        moved = (
+        update = (
             _v1.assign_sub(var, change)
             if indices is None
             else _v1.scatter_sub(var, indices, change)
         )
-        return tf.group(moved, *updates)
+        return tf.group(update, *updates)
 
     def _add_squares(self, grad: tf.Tensor, var: Any, axis: int, rows: Any) -> Any:
         """Updates a matrix's diagonal, and returns it."""
@@ -184,8 +184,8 @@ class ShampooOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
             return self._roots.of_matrix(matrix, rank)
         slot = self.get_slot(var, f"H_{axis}")
         due = self._is_due(self._root_interval)
-        kept = _v1.cond(due, lambda: self._roots.of_matrix(matrix, rank), lambda: tf.identity(slot))
-        return _v1.assign(slot, kept)
+        root = _v1.cond(due, lambda: self._roots.of_matrix(matrix, rank), lambda: tf.identity(slot))
+        return _v1.assign(slot, root)
 
     def _is_due(self, interval: int) -> tf.Tensor:
         return tf.math.floormod(self._step_number, interval) < 1

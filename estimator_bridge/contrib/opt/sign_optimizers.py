@@ -59,8 +59,8 @@ class _SignOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
         with tf.control_dependencies([row_m]):
             decayed = _v1.assign(m, beta * m)
         with tf.control_dependencies([decayed]):
-            moved = _v1.scatter_update(m, indices, row_m)
-        return tf.group(moved, _v1.scatter_sub(var, indices, change))
+            update = _v1.scatter_update(m, indices, row_m)
+        return tf.group(update, _v1.scatter_sub(var, indices, change))
 
 
 class PowerSignOptimizer(_SignOptimizer):

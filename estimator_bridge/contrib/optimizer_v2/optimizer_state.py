@@ -109,8 +109,8 @@ class OptimizerState:
         values = dict(self._static[graph])
         for name, (changes, value) in sorted(self._hyper.items()):
             if changes:
-                given = value() if callable(value) else value
-                values[name] = tf.convert_to_tensor(given, name=name)
+                number = value() if callable(value) else value
+                values[name] = tf.convert_to_tensor(number, name=name)
         self._values = {(name, None): value for name, value in values.items()}
 
     def without_duplicates(self, grad: tf.IndexedSlices, var: Any) -> Any:

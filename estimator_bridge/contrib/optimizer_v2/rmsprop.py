@@ -87,5 +87,5 @@ class RMSPropOptimizer(RefOrResourceUpdates, tf.compat.v1.train.Optimizer):
         return values
 
 
-def _number(given: Any, variable: Any) -> tf.Tensor:
-    return factor(given() if callable(given) else given, variable)
+def _number(value: Any, variable: Any) -> tf.Tensor:
+    return factor(value() if callable(value) else value, variable)

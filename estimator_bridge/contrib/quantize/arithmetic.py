@@ -20,18 +20,18 @@ _OF_OPERATOR = re.compile(r"(.*/)?add(_\d+)?")
 
 
 def quantize_arithmetic(
-    graph: tf.Graph, done: set[tf.Operation], quantization: Quantization
+    graph: tf.Graph, quantized_ops: set[tf.Operation], quantization: Quantization
 ) -> None:
     """Quantizes the sums and products that have a quantized input.
 
     Args:
       graph: the graph, which is changed.
-      done: the operations whose outputs are quantized already.
+      quantized_ops: the operations whose outputs are quantized already.
       quantization: the settings.
     """
     consumers = InputToOps(graph)
     for op in graph.get_operations():
-        if _has_quantized_input(op, done, {}):
+        if _has_quantized_input(op, quantized_ops, {}):
             v1.logging.info("%s is quantized.", op.name)
             name = f"{op.name}/activation_{_type_in_tf1(op)}_quant"
             quantization.quantize_outputs(name, op, consumers.ConsumerOperations(op))
@@ -48,18 +48,18 @@ def _type_in_tf1(op: tf.Operation) -> str:
 
 
 def _has_quantized_input(
-    op: tf.Operation, done: set[tf.Operation], known: dict[tf.Operation, bool]
+    op: tf.Operation, quantized_ops: set[tf.Operation], memo: dict[tf.Operation, bool]
 ) -> bool:
-    """Whether a sum or product takes quantized values, and no activation follows it alone."""
-    if op not in known:
-        known[op] = False  # for a loop
-        known[op] = (
+    """Returns whether an operation takes quantized values, and no activation follows it alone."""
+    if op not in memo:
+        memo[op] = False  # for a loop
+        memo[op] = (
             op.type in _ARITHMETIC
-            and op not in done
+            and op not in quantized_ops
             and not _leads_to_activation(op)
-            and any(_is_quantized(tensor.op, done, known) for tensor in op.inputs)
+            and any(_is_quantized(tensor.op, quantized_ops, memo) for tensor in op.inputs)
         )
-    return known[op]
+    return memo[op]
 
 
 def _leads_to_activation(op: tf.Operation) -> bool:
@@ -68,18 +68,18 @@ def _leads_to_activation(op: tf.Operation) -> bool:
 
 
 def _is_quantized(
-    op: tf.Operation, done: set[tf.Operation], known: dict[tf.Operation, bool]
+    op: tf.Operation, quantized_ops: set[tf.Operation], memo: dict[tf.Operation, bool]
 ) -> bool:
     while op.type in _PASSED_THROUGH:
         op = op.inputs[0].op
     if op.type == "FakeQuantWithMinMaxVars" or _is_delayed(op):
         return True
     return op.type in _ARITHMETIC and any(
-        _has_quantized_input(tensor.op, done, known) for tensor in op.inputs
+        _has_quantized_input(tensor.op, quantized_ops, memo) for tensor in op.inputs
     )
 
 
 def _is_delayed(op: tf.Operation) -> bool:
-    """Whether an operation is the choice between values and their quantized ones."""
+    """Returns whether an operation is the choice between values and their quantized ones."""
     is_v2 = op.type in ("If", "StatelessIf") and op.name.endswith("/delayed_quant")
     return is_v2 or "delayed_quant/Merge" in op.name

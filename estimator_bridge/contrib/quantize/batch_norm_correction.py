@@ -35,7 +35,7 @@ class Average:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a batch norm in training normalizes by, for each channel.
+    """The statistics of a batch norm in training, for each channel.
 
     Attributes:
       gamma: the scale.

@@ -37,8 +37,8 @@ def BatchNormGroups(graph: tf.Graph) -> list[str]:
       graph: the graph to search.
     """
     matches = (_BATCH_NORM.search(op.name) for op in graph.get_operations())
-    found = (match.group(1) for match in matches if match)
-    return list(dict.fromkeys(each for each in found if not each.startswith(SKIPPED_PREFIXES)))
+    prefixes = (match.group(1) for match in matches if match)
+    return list(dict.fromkeys(each for each in prefixes if not each.startswith(SKIPPED_PREFIXES)))
 
 
 def GetEndpointActivationOp(graph: tf.Graph, prefix: str) -> tf.Operation | None:

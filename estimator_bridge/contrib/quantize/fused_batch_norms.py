@@ -52,22 +52,22 @@ class _Normalized:
 def fold_fused(graph: tf.Graph, freeze_delay: int | None) -> None:
     """Folds the fused batch norms of a graph; see ``FoldBatchNorms``."""
     with graph.as_default():
-        for found in list(_find(graph)):
-            _fold(graph, found, freeze_delay)
+        for normalized in list(_find(graph)):
+            _fold(graph, normalized, freeze_delay)
 
 
-def _fold(graph: tf.Graph, found: _Normalized, freeze_delay: int | None) -> None:
-    layer, norm = found.layer, found.norm
+def _fold(graph: tf.Graph, normalized: _Normalized, freeze_delay: int | None) -> None:
+    layer, norm = normalized.layer, normalized.norm
     scope = scope_of(layer.op.name)
     inside = f"{scope}/" if scope else ""  # the slash enters the scope that is there
     with graph.name_scope(inside):
         with graph.name_scope(f"{inside}BatchNorm_Fold{'/' if scope else ''}"):
             _, gamma, beta, *_ = norm.inputs
-            factor = gamma * tf.math.rsqrt(found.variance + norm.get_attr("epsilon"))
-            bias = tf.subtract(beta, found.mean * factor, name="bias")
+            factor = gamma * tf.math.rsqrt(normalized.variance + norm.get_attr("epsilon"))
+            bias = tf.subtract(beta, normalized.mean * factor, name="bias")
             correction = None
-            if found.statistics is not None:
-                correction = correct(found.statistics, "", freeze_delay)
+            if normalized.statistics is not None:
+                correction = correct(normalized.statistics, "", freeze_delay)
             factor = layer.of_channels(factor, "scale_reshape")
             weights = layer.weights
             if correction is not None:
@@ -80,8 +80,8 @@ def _fold(graph: tf.Graph, found: _Normalized, freeze_delay: int | None) -> None
             outputs = tf.multiply(correction.recip, outputs, name="post_conv_mul")
             outputs = tf.raw_ops.Add(x=outputs, y=correction.offset, name="correction_add")
         outputs = tf.raw_ops.Add(x=outputs, y=bias, name="add_fold")
-    if not RerouteTensor(outputs, found.outputs):
-        raise ValueError(f"Folding batch norms failed, {found.outputs.name} had no outputs.")
+    if not RerouteTensor(outputs, normalized.outputs):
+        raise ValueError(f"Folding batch norms failed, {normalized.outputs.name} had no outputs.")
 
 
 class _Patterns:
@@ -105,10 +105,10 @@ def _find(graph: tf.Graph) -> Iterator[_Normalized]:
     patterns = _Patterns()
     seen = set()
     for match in list(GraphMatcher(patterns.whole).match_graph(graph)):
-        found = _read(graph, match, patterns)
-        if found is not None and found.layer.op not in seen:
-            seen.add(found.layer.op)
-            yield found
+        normalized = _read(graph, match, patterns)
+        if normalized is not None and normalized.layer.op not in seen:
+            seen.add(normalized.layer.op)
+            yield normalized
 
 
 def _read(graph: tf.Graph, match: MatchResult, patterns: _Patterns) -> _Normalized | None:

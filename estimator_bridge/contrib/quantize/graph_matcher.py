@@ -75,11 +75,11 @@ class OpTypePattern(Pattern):
             return None
         orders = [self._inputs] if self._ordered else itertools.permutations(self._inputs)
         for order in orders:
-            found = _match_all(order, op.inputs if order else ())
-            if found is not None:
+            matches = _match_all(order, op.inputs if order else ())
+            if matches is not None:
                 result = MatchResult()
                 result.add(self, op, tensor)
-                for each in found:
+                for each in matches:
                     result.merge_from(each)
                 return result
         return None
@@ -88,13 +88,13 @@ class OpTypePattern(Pattern):
 def _match_all(
     patterns: Iterable[Pattern], tensors: Iterable[tf.Tensor]
 ) -> list[MatchResult] | None:
-    found = []
+    matches = []
     for pattern, tensor in zip(patterns, tensors):
         result = pattern.match(tensor.op, tensor)
         if result is None:
             return None
-        found.append(result)
-    return found
+        matches.append(result)
+    return matches
 
 
 class OneofPattern(Pattern):
@@ -121,7 +121,7 @@ class MatchResult:
     """
 
     def __init__(self) -> None:
-        self._found: dict[Pattern, tuple[tf.Operation, tf.Tensor | None]] = {}
+        self._matches: dict[Pattern, tuple[tf.Operation, tf.Tensor | None]] = {}
         self._named: dict[str, Pattern] = {}
 
     def add(self, pattern: Any, op: tf.Operation, tensor: tf.Tensor | None) -> None:
@@ -135,7 +135,7 @@ class MatchResult:
         Raises:
           ValueError: another pattern has that name.
         """
-        self._found[pattern] = (op, tensor)
+        self._matches[pattern] = (op, tensor)
         if pattern.name is not None:
             if pattern.name in self._named:
                 raise ValueError(f"Name {pattern.name} is already bound to another pattern")
@@ -165,17 +165,19 @@ class MatchResult:
 
     def merge_from(self, other_match_result: MatchResult) -> None:
         """Adds what another match has."""
-        self._found.update(other_match_result._found)
+        self._matches.update(other_match_result._matches)
         self._named.update(other_match_result._named)
 
-    def _of(self, wanted: Pattern | str) -> tuple[tf.Operation | None, tf.Tensor | None]:
-        if isinstance(wanted, Pattern):
-            return self._found.get(wanted, (None, None))
-        if not isinstance(wanted, str):
-            raise ValueError(f"pattern_or_name has type {type(wanted)}. Expect Pattern or str.")
-        if wanted not in self._named:
+    def _of(self, pattern_or_name: Pattern | str) -> tuple[tf.Operation | None, tf.Tensor | None]:
+        if isinstance(pattern_or_name, Pattern):
+            return self._matches.get(pattern_or_name, (None, None))
+        if not isinstance(pattern_or_name, str):
+            raise ValueError(
+                f"pattern_or_name has type {type(pattern_or_name)}. Expect Pattern or str."
+            )
+        if pattern_or_name not in self._named:
             return None, None
-        return self._found[self._named[wanted]]
+        return self._matches[self._named[pattern_or_name]]
 
 
 class GraphMatcher:

@@ -30,5 +30,5 @@ class InputToOps:
 
     def ConsumerOperations(self, producer_op: tf.Operation) -> set[tf.Operation]:
         """Returns the operations that take an output of an operation."""
-        taken = [self.mapping.get(tensor.ref(), set()) for tensor in producer_op.outputs]
-        return set().union(*taken)
+        consumers = [self.mapping.get(tensor.ref(), set()) for tensor in producer_op.outputs]
+        return set().union(*consumers)

@@ -151,7 +151,7 @@ def _below_the_scope(name: str) -> str:
 
 
 def _is_quantized(tensor: tf.Tensor) -> bool:
-    """Whether a tensor goes to a fake quantization already, directly or reshaped."""
+    """Returns whether a tensor goes to a fake quantization already, directly or reshaped."""
     waiting = list(tensor.consumers())
     while waiting:
         op = waiting.pop()

@@ -35,7 +35,7 @@ class LinearLayer:
 
     @property
     def inputs(self) -> tf.Tensor:
-        """What the weights are applied to."""
+        """The tensor that the weights are applied to."""
         return self.op.inputs[0]
 
     @property
@@ -45,7 +45,7 @@ class LinearLayer:
 
     @property
     def is_depthwise(self) -> bool:
-        """Whether the weights have the output channels in two dimensions."""
+        """True if the weights have the output channels in two dimensions."""
         return self.op.type == "DepthwiseConv2dNative"
 
     def of_channels(self, values: tf.Tensor, name: str) -> tf.Tensor:
@@ -109,12 +109,12 @@ def _attributes(op: tf.Operation) -> dict[str, object]:
 def _check(op: tf.Operation, inputs: tf.Tensor, weights: tf.Tensor) -> None:
     if op.type == "MatMul":
         fits = not (op.get_attr("transpose_a") or op.get_attr("transpose_b"))
-        wanted = "a product without transposed factors"
+        requirement = "a product without transposed factors"
     else:
         fits = op.get_attr("data_format") == b"NHWC"
-        wanted = "the data format NHWC"
+        requirement = "the data format NHWC"
     if not fits:
         raise ValueError(
             f"Cannot fold the batch norm into {op.name}: incompatible shapes for op {op.name} "
-            f"inputs: {inputs.shape} and {weights.shape}. Folding needs {wanted}."
+            f"inputs: {inputs.shape} and {weights.shape}. Folding needs {requirement}."
         )

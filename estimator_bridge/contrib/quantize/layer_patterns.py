@@ -105,11 +105,11 @@ def find_layers(graph: tf.Graph) -> list[Layer]:
       graph: the graph.
     """
     patterns = _Patterns()
-    found: dict[tf.Operation, Layer] = {}
+    layers: dict[tf.Operation, Layer] = {}
     for search in (_with_late_bypass, _with_activation, _without_activation, _separable):
         for layer in search(graph, patterns):
-            found.setdefault(layer.op, layer)
-    return list(found.values())
+            layers.setdefault(layer.op, layer)
+    return list(layers.values())
 
 
 def _with_late_bypass(graph: tf.Graph, patterns: _Patterns) -> Iterator[Layer]:
@@ -168,7 +168,7 @@ def _bias(match: MatchResult, patterns: _Patterns) -> tf.Operation | None:
 
 
 def _leads_to_statistics(activation: tf.Operation) -> bool:
-    """Whether a layer's identity only feeds a batch norm, which after folding is not an output."""
+    """Returns whether an identity feeds only a batch norm; folding makes it no output."""
     if activation.type != "Identity":
         return False
     consumers = activation.outputs[0].consumers()

@@ -159,8 +159,8 @@ def _quantize(
             shape, axes = [inputs.shape[-1]], _AXES[rank]
         ends = [_range_variable(name, shape, start, collection) for name, start in starts.items()]
         if assign is not None:
-            found = _symmetric if symmetric else _with_zero
-            values = found(*_extremes(inputs, axes), num_bits, narrow_range)
+            compute_range = _symmetric if symmetric else _with_zero
+            values = compute_range(*_extremes(inputs, axes), num_bits, narrow_range)
             ends = [how(end, value) for how, end, value in zip(assign.values(), ends, values)]
         fake = (
             tf.quantization.fake_quant_with_min_max_vars_per_channel
@@ -221,8 +221,8 @@ def _assign_average(variable: Any, value: tf.Tensor, decay: float, name: str) ->
             steps = _average_state("local_step", [])
         new_biased = v1.assign_sub(biased, (tf.convert_to_tensor(biased) - value) * rate)
         new_steps = v1.assign_add(steps, 1.0)
-        known = 1.0 - tf.pow(1.0 - rate, tf.convert_to_tensor(new_steps))
-        return v1.assign(variable, tf.convert_to_tensor(new_biased) / known, name=scope)
+        weight_sum = 1.0 - tf.pow(1.0 - rate, tf.convert_to_tensor(new_steps))
+        return v1.assign(variable, tf.convert_to_tensor(new_biased) / weight_sum, name=scope)
 
 
 def _average_state(name: str, shape: Any) -> Any:

@@ -53,7 +53,7 @@ def Quantize(
     layers = _Layers(graph, outputs.with_bits(weight_bits, symmetric), outputs)
     for layer in find_layers(graph):
         layers.quantize(layer)
-    quantize_arithmetic(graph, layers.done, outputs.with_bits(activation_bits, False))
+    quantize_arithmetic(graph, layers.quantized_ops, outputs.with_bits(activation_bits, False))
 
 
 class _Layers:
@@ -65,13 +65,13 @@ class _Layers:
       outputs: the settings for outputs.
 
     Attributes:
-      done: the operations whose outputs are quantized.
+      quantized_ops: the operations whose outputs are quantized.
     """
 
     def __init__(self, graph: tf.Graph, weights: Quantization, outputs: Quantization):
         self._weights, self._outputs = weights, outputs
         self._consumers = InputToOps(graph).ConsumerOperations
-        self.done: set[tf.Operation] = set()
+        self.quantized_ops: set[tf.Operation] = set()
 
     def quantize(self, layer: Layer) -> None:
         """Quantizes a layer's weights and outputs."""
@@ -95,14 +95,14 @@ class _Layers:
 
     def _after(self, op: tf.Operation, name: str, **options: Any) -> None:
         self._outputs.quantize_outputs(name, op, self._consumers(op), **options)
-        self.done.add(op)
+        self.quantized_ops.add(op)
 
     def _leads_to(self, types: tuple[str, ...], op: tf.Operation) -> bool:
-        """Whether an activation follows, with which the addition is one operation later."""
-        found = any(each.type in types for each in self._consumers(op))
-        if found:
+        """Returns whether an activation follows, with which the addition is one operation later."""
+        has_activation = any(each.type in types for each in self._consumers(op))
+        if has_activation:
             v1.logging.info("%s is not quantized, because an activation follows.", op.name)
-        return found
+        return has_activation
 
 
 def _joined(context: str, name: str) -> str:

@@ -54,7 +54,7 @@ class _BatchNorm:
 
     @property
     def epsilon(self) -> tf.Tensor:
-        """What is added to it."""
+        """The number that is added to the variance."""
         return self.rsqrt.inputs[0].op.inputs[1]
 
 
@@ -133,12 +133,12 @@ def _statistics(norm: _BatchNorm, prefix: str) -> Statistics:
 
 
 def _is_averaged(mean: tf.Tensor) -> bool:
-    """Whether a mean is the batch's: it is computed, not read from a variable."""
+    """Returns whether a mean is the batch's: it is computed, not read from a variable."""
     return mean.op.type not in ("ReadVariableOp", "Identity", "VariableV2", "Variable")
 
 
 def _behind_identity(tensor: tf.Tensor) -> tf.Tensor:
-    """What an identity passes on that waits for the updates of the moving averages."""
+    """Returns the input of an identity that waits for the updates of the moving averages."""
     while tensor.op.type == "Identity" and tensor.op.control_inputs:
         tensor = tensor.op.inputs[0]
     return tensor

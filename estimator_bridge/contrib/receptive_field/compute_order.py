@@ -45,24 +45,24 @@ def get_compute_order(
       The operations' places by name, and their NodeDefs by name.
     """
     nodes = {node.name: node for node in graph_def.node}
-    found: dict[str, NodeInfo] = {}
+    infos: dict[str, NodeInfo] = {}
     for name in nodes:
-        for each in _unplaced(name, nodes, found, input_node_name):
+        for each in _unplaced(name, nodes, infos, input_node_name):
             if each == input_node_name:
-                found[each] = NodeInfo(0, nodes[each], None, input_node_size)
+                infos[each] = NodeInfo(0, nodes[each], None, input_node_size)
             else:
-                found[each] = _place(nodes[each], nodes, found)
-    return found, nodes
+                infos[each] = _place(nodes[each], nodes, infos)
+    return infos, nodes
 
 
 def _unplaced(
-    name: str, nodes: dict[str, Any], found: dict[str, NodeInfo], start: str
+    name: str, nodes: dict[str, Any], infos: dict[str, NodeInfo], start: str
 ) -> Iterator[str]:
     """Yields an operation and those that it depends on, each after what it reads."""
     waiting = [(name, False)]
     while waiting:
         current, is_ready = waiting.pop()
-        if current in found:
+        if current in infos:
             continue
         if is_ready or current == start:
             yield current
@@ -71,8 +71,8 @@ def _unplaced(
         waiting.extend((each, False) for each in reversed(inputs_of(nodes[current])))
 
 
-def _place(node: Any, nodes: dict[str, Any], found: dict[str, NodeInfo]) -> NodeInfo:
-    before = [found[name] for name in inputs_of(node)]
+def _place(node: Any, nodes: dict[str, Any], infos: dict[str, NodeInfo]) -> NodeInfo:
+    before = [infos[name] for name in inputs_of(node)]
     order = max((each.order + 1 for each in before), default=0)
     size = before[0].output_size if before else None
     if size is None:

@@ -66,8 +66,8 @@ class ReceptiveField:
         half = (1 - self.size[axes]) / 2
         return (centers + self.padding[axes] + half) / self.stride[axes]
 
-    def _checked(self, given: Any, axis: Any, what: str) -> tuple[list[int], np.ndarray]:
-        axes, array = list(range(self.size.size) if axis is None else axis), np.asarray(given)
+    def _checked(self, values: Any, axis: Any, what: str) -> tuple[list[int], np.ndarray]:
+        axes, array = list(range(self.size.size) if axis is None else axis), np.asarray(values)
         if array.shape[-1] != len(axes):
             raise ValueError(
                 f"Dimensionality of the {what} ({array.shape[-1]}) does not match dimensionality "
@@ -158,19 +158,19 @@ def compute_receptive_field_from_graph_def(
 
 
 def _followed(node: Any, stops: Sequence[str]) -> list[str]:
-    wanted = [name for name in node.input if not name.startswith(("^", *stops))]
-    return [name.partition(":")[0] for name in wanted]
+    names = [name for name in node.input if not name.startswith(("^", *stops))]
+    return [name.partition(":")[0] for name in names]
 
 
 def _joined(
-    known: tuple[_Field, ...] | None, reached: tuple[_Field, ...], is_padding_known: bool
+    previous: tuple[_Field, ...] | None, reached: tuple[_Field, ...], is_padding_known: bool
 ) -> tuple[_Field, ...]:
     """Returns the larger field on each axis, of two ways to one operation."""
-    if known is None:
+    if previous is None:
         return reached
     if is_padding_known:
         strides, shifts = (
-            [(getter(old), getter(new)) for old, new in zip(known, reached)]
+            [(getter(old), getter(new)) for old, new in zip(previous, reached)]
             for getter in (operator.attrgetter("stride"), _Field.shift)
         )
         for what, pairs in (("effective stride", strides), ("center shift", shifts)):
@@ -180,4 +180,4 @@ def _joined(
                         f"Graph is not aligned since {what} from different paths is different in "
                         f"{direction} direction"
                     )
-    return tuple(max(pair, key=operator.attrgetter("size")) for pair in zip(known, reached))
+    return tuple(max(pair, key=operator.attrgetter("size")) for pair in zip(previous, reached))

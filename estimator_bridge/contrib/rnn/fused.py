@@ -71,7 +71,7 @@ class FusedRNNCellAdaptor(FusedRNNCell):
     ) -> Any:
         """Runs over a sequence; see ``FusedRNNCell``."""
         is_list = isinstance(inputs, list)
-        given = {
+        options = {
             "initial_state": initial_state,
             "dtype": dtype,
             "sequence_length": sequence_length,
@@ -79,10 +79,10 @@ class FusedRNNCellAdaptor(FusedRNNCell):
         }
         if self._use_dynamic_rnn:
             steps = tf.stack(inputs) if is_list else inputs
-            outputs, state = v1.nn.dynamic_rnn(self._cell, steps, time_major=True, **given)
+            outputs, state = v1.nn.dynamic_rnn(self._cell, steps, time_major=True, **options)
             return (tf.unstack(outputs) if is_list else outputs), state
         steps = inputs if is_list else tf.unstack(inputs)
-        outputs, state = v1.nn.static_rnn(self._cell, steps, **given)
+        outputs, state = v1.nn.static_rnn(self._cell, steps, **options)
         return (outputs if is_list else tf.stack(outputs)), state
 
 

@@ -168,11 +168,11 @@ class _Step:
         self._peepholes = {
             (gate, direction): [
                 v1.get_variable(
-                    f"W_{gate}_diag_{_DIRECTIONS[direction]}{read}_{block}",
+                    f"W_{gate}_diag_{_DIRECTIONS[direction]}{axis}_{block}",
                     [cell._num_units],
                     self._dtype,
                 )
-                for read in "ft"
+                for axis in "ft"
             ]
             for direction in directions
             for gate in names
@@ -181,11 +181,11 @@ class _Step:
 
     def __call__(self, inputs: Any, time: _Pair, frequency: _Pair) -> tuple[_Pair, _Pair]:
         """Returns the new states along time and along frequency."""
-        seen = tf.concat([inputs, time.m, frequency.m], 1)
+        step_inputs = tf.concat([inputs, time.m, frequency.m], 1)
         old = {"f": frequency.c, "t": time.c}
         gates = {}
         for direction, (kernel, bias) in self._affine.items():
-            affine = tf.nn.bias_add(tf.matmul(seen, kernel), tf.convert_to_tensor(bias))
+            affine = tf.nn.bias_add(tf.matmul(step_inputs, kernel), tf.convert_to_tensor(bias))
             gates[direction] = tf.split(affine, 3 if self._cell._is_coupled else 4, axis=1)
         new = {each: self._memory(gates, each, old) for each in "ft"}
         outputs = {

@@ -282,15 +282,17 @@ class PhasedLSTMCell(_Cell):
     def call(self, inputs: Any, state: Any) -> Any:
         """Returns the step's output and the new state."""
         (time, x), (old, hidden), units = inputs, state, self._num_units
-        seen = [x, hidden]
+        step_inputs = [x, hidden]
         with v1.variable_scope("mask_gates"):
-            gates = linear([*seen, old] if self._use_peepholes else seen, 2 * units)
+            gates = linear([*step_inputs, old] if self._use_peepholes else step_inputs, 2 * units)
         i, f = tf.split(tf.sigmoid(gates), 2, axis=1)
         with v1.variable_scope("new_input"):
-            new = tf.tanh(linear(seen, units))
+            new = tf.tanh(linear(step_inputs, units))
         cell = old * f + i * new
         with v1.variable_scope("output_gate"):
-            o = tf.sigmoid(linear([*seen, cell] if self._use_peepholes else seen, units))
+            o = tf.sigmoid(
+                linear([*step_inputs, cell] if self._use_peepholes else step_inputs, units)
+            )
         output = tf.tanh(cell) * o
         openness = self._openness(time)
         cell = openness * cell + (1 - openness) * old

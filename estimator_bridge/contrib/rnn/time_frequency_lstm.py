@@ -76,8 +76,8 @@ class TimeFreqLSTMCell(RNNCell):
             position = 2 * number * units
             old, hidden = state[:, position : position + units], state[:, position + units :]
             below = outputs[-1] if outputs else tf.zeros_like(old)
-            seen = tf.concat([slice_, hidden[:, :units], below], 1)
-            affine = tf.nn.bias_add(tf.matmul(seen, kernel), tf.convert_to_tensor(bias))
+            step_inputs = tf.concat([slice_, hidden[:, :units], below], 1)
+            affine = tf.nn.bias_add(tf.matmul(step_inputs, kernel), tf.convert_to_tensor(bias))
             i, new, f, o = tf.split(affine, 4, axis=1)
             f += self._forget_bias
             if diagonals:

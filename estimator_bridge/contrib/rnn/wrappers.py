@@ -251,23 +251,23 @@ class AttentionCellWrapper(_Wrapper):
         if not self._state_is_tuple:
             sizes = [self._cell.state_size, self._attn_size, self._attn_size * self._length]
             state = tf.split(state, sizes, axis=1)
-        inner, attention, seen = state
-        seen = tf.reshape(seen, [-1, self._length, self._attn_size])
+        inner, attention, memory = state
+        memory = tf.reshape(memory, [-1, self._length, self._attn_size])
         inputs = linear([inputs, attention], self._input_size or inputs.shape.as_list()[1])
         output, inner = self._cell(inputs, inner)
-        attention = self._attention(tf.concat(tf.nest.flatten(inner), 1), seen)
+        attention = self._attention(tf.concat(tf.nest.flatten(inner), 1), memory)
         with v1.variable_scope("attn_output_projection"):
             output = linear([output, attention], self._attn_size)
-        seen = tf.concat([seen[:, 1:], output[:, None]], 1)
-        new_state = (inner, attention, tf.reshape(seen, [-1, self._length * self._attn_size]))
+        memory = tf.concat([memory[:, 1:], output[:, None]], 1)
+        new_state = (inner, attention, tf.reshape(memory, [-1, self._length * self._attn_size]))
         return output, new_state if self._state_is_tuple else tf.concat(new_state, 1)
 
-    def _attention(self, query: Any, seen: Any) -> tf.Tensor:
+    def _attention(self, query: Any, memory: Any) -> tf.Tensor:
         with v1.variable_scope("attention"):
             weights = v1.get_variable("attn_w", [1, 1, self._attn_size, self._vec_size])
             vector = v1.get_variable("attn_v", [self._vec_size])
-            keys = tf.tensordot(seen, tf.convert_to_tensor(weights)[0, 0], 1)
+            keys = tf.tensordot(memory, tf.convert_to_tensor(weights)[0, 0], 1)
             hidden = tf.tanh(keys + linear(query, self._vec_size)[:, None])
             shares = tf.nn.softmax(tf.reduce_sum(vector * hidden, 2))
-            attention = tf.reduce_sum(shares[:, :, None] * seen, 1)
+            attention = tf.reduce_sum(shares[:, :, None] * memory, 1)
             return tf.reshape(attention, [-1, self._attn_size])

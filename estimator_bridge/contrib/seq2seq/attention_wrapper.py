@@ -211,8 +211,8 @@ class AttentionWrapper(RNNCell):
             attentions.append(attention)
             all_weights.append(weights)
             new_states.append(new_state)
-            kept = histories[i].write(state.time, weights) if self._keeps_history else ()
-            new_histories.append(kept)
+            history = histories[i].write(state.time, weights) if self._keeps_history else ()
+            new_histories.append(history)
         attention = tf.concat(attentions, 1)
         new = AttentionWrapperState(
             cell_state=cell_state,
@@ -231,27 +231,27 @@ class AttentionWrapper(RNNCell):
         if sizes is None and layers is None:
             return None, sum(values)
         name = "attention_layer" if sizes is None else "attention_layer_size"
-        given = _listed(layers if sizes is None else sizes)
-        if len(given) != len(self._mechanisms):
+        entries = _listed(layers if sizes is None else sizes)
+        if len(entries) != len(self._mechanisms):
             raise ValueError(
                 f"If provided, {name} must contain exactly one entry per attention_mechanism, saw: "
-                f"{len(given)} vs {len(self._mechanisms)}"
+                f"{len(entries)} vs {len(self._mechanisms)}"
             )
         if sizes is None:
             shapes = [tf.TensorShape([None, self._cell.output_size + size]) for size in values]
             outputs = [
-                int(layer.compute_output_shape(shape)[-1]) for layer, shape in zip(given, shapes)
+                int(layer.compute_output_shape(shape)[-1]) for layer, shape in zip(entries, shapes)
             ]
-            return given, sum(outputs)
-        made = tuple(
+            return entries, sum(outputs)
+        dense_layers = tuple(
             v1.layers.Dense(size, name="attention_layer", use_bias=False, dtype=mechanism.dtype)
-            for size, mechanism in zip(given, self._mechanisms)
+            for size, mechanism in zip(entries, self._mechanisms)
         )
-        return made, sum(given)
+        return dense_layers, sum(entries)
 
     def _one_or_all(self, values: Iterable[Any]) -> Any:
-        listed = tuple(values)
-        return listed if self._is_multi else listed[0]
+        entries = tuple(values)
+        return entries if self._is_multi else entries[0]
 
     def _checked(self, problem: str, batch_size: Any, values: Any) -> Any:
         checks = [

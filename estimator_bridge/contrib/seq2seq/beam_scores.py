@@ -124,5 +124,5 @@ def _length_penalty(lengths: Any, weight: Any) -> Any:
 
 def _coverage(attention: Any) -> tf.Tensor:
     """Returns the sum of ``log(min(attention, 1))`` over the memory; ignores entries never seen."""
-    seen = tf.where(tf.equal(attention, 0.0), tf.ones_like(attention), attention)
-    return tf.reduce_sum(tf.math.log(tf.minimum(seen, 1.0)), 2)
+    positive = tf.where(tf.equal(attention, 0.0), tf.ones_like(attention), attention)
+    return tf.reduce_sum(tf.math.log(tf.minimum(positive, 1.0)), 2)

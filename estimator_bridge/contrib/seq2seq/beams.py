@@ -35,8 +35,8 @@ def _tiled(t: Any, multiplier: int) -> tf.Tensor:
         raise ValueError(f"t must have statically known rank, of at least 1: got {t.shape}")
     tiled = tf.repeat(t, multiplier, axis=0)
     size = t.shape.as_list()[0]
-    known = isinstance(multiplier, int) and size is not None
-    tiled.set_shape([size * multiplier if known else None, *t.shape[1:]])
+    is_known = isinstance(multiplier, int) and size is not None
+    tiled.set_shape([size * multiplier if is_known else None, *t.shape[1:]])
     return tiled
 
 

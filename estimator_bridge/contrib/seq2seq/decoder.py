@@ -65,7 +65,7 @@ class Decoder(abc.ABC):
 
     @property
     def tracks_own_finished(self) -> bool:
-        """Whether ``step`` reports all sequences that have ended, not only new ones."""
+        """True if ``step`` reports all sequences that have ended, not only new ones."""
         return False
 
 
@@ -133,7 +133,7 @@ def dynamic_decode(
                     lambda zero, output: v1.where(finished, zero, output), zero_outputs, outputs
                 )
                 next_state = tf.nest.map_structure(
-                    lambda new, old: _kept(finished, new, old), next_state, state
+                    lambda new, old: _keep_finished(finished, new, old), next_state, state
                 )
             arrays = tf.nest.map_structure(
                 lambda array, output: array.write(time, output), arrays, outputs
@@ -176,15 +176,15 @@ def zeros_of(size: Any, batch_size: Any, dtype: Any) -> tf.Tensor:
     sizes = [size] if tf.is_tensor(size) else tf.TensorShape(size).as_list()
     outputs = tf.zeros(tf.stack([batch_size, *sizes]), dtype)
     static = [tf.get_static_value(each) if tf.is_tensor(each) else each for each in sizes]
-    known = tf.get_static_value(batch_size) if tf.is_tensor(batch_size) else batch_size
-    outputs.set_shape([known, *static])
+    static_batch_size = tf.get_static_value(batch_size) if tf.is_tensor(batch_size) else batch_size
+    outputs.set_shape([static_batch_size, *static])
     return outputs
 
 
 def size_of(tensor: Any, axis: int) -> Any:
     """Returns the size of a dimension: a number if known, otherwise a tensor."""
-    known = tensor.shape.as_list()[axis]
-    return tf.shape(tensor)[axis] if known is None else known
+    size = tensor.shape.as_list()[axis]
+    return tf.shape(tensor)[axis] if size is None else size
 
 
 def check_output_layer(layer: Any) -> None:
@@ -210,7 +210,7 @@ def output_size_of(cell: Any, layer: Any) -> Any:
     )
 
 
-def _kept(finished: Any, new: Any, old: Any) -> Any:
+def _keep_finished(finished: Any, new: Any, old: Any) -> Any:
     """Keeps the old state of ended sequences; scalars and arrays are always updated."""
     if isinstance(old, tf.TensorArray):
         return new

@@ -65,13 +65,13 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         name: str | None = None,
     ) -> Any:
         """See ``Helper``."""
-        finished, given, state = super().next_inputs(time, outputs, state)
+        finished, base_inputs, state = super().next_inputs(time, outputs, state)
 
         def mixed() -> Any:
             drawn = self._embedding_fn(tf.maximum(sample_ids, 0))
-            return v1.where(sample_ids > -1, drawn, given)
+            return v1.where(sample_ids > -1, drawn, base_inputs)
 
-        return finished, v1.cond(tf.reduce_all(finished), lambda: given, mixed), state
+        return finished, v1.cond(tf.reduce_all(finished), lambda: base_inputs, mixed), state
 
 
 class ScheduledOutputTrainingHelper(TrainingHelper):
@@ -126,15 +126,15 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
         name: str | None = None,
     ) -> Any:
         """See ``Helper``."""
-        finished, given, state = super().next_inputs(time, outputs, state)
+        finished, base_inputs, state = super().next_inputs(time, outputs, state)
 
         def mixed() -> Any:
             own = self._next_inputs_fn(outputs)
             if self._auxiliary is not None:
                 own = tf.concat([own, self._auxiliary.read(time + 1)], -1)
-            return v1.where(tf.cast(sample_ids, tf.bool), own, given)
+            return v1.where(tf.cast(sample_ids, tf.bool), own, base_inputs)
 
-        return finished, v1.cond(tf.reduce_all(finished), lambda: given, mixed), state
+        return finished, v1.cond(tf.reduce_all(finished), lambda: base_inputs, mixed), state
 
 
 def _probability(value: Any) -> tf.Tensor:

@@ -80,21 +80,27 @@ def _convert_default_signature_to_signature_def(signatures: Any) -> Any:
     """Returns the default signature as a SignatureDef; None for a generic one."""
     default = signatures.default_signature
     kind = default.WhichOneof("type")
-    made = _v1.MetaGraphDef().signature_def["default"]
+    signature_def = _v1.MetaGraphDef().signature_def["default"]
     if kind == constants.REGRESSION_SIGNATURE:
-        found = default.regression_signature
-        made.method_name = tf.saved_model.REGRESS_METHOD_NAME
-        _add_input_to_signature_def(found.input.tensor_name, tf.saved_model.REGRESS_INPUTS, made)
-        _add_output_to_signature_def(found.output.tensor_name, tf.saved_model.REGRESS_OUTPUTS, made)
+        signature = default.regression_signature
+        signature_def.method_name = tf.saved_model.REGRESS_METHOD_NAME
+        _add_input_to_signature_def(
+            signature.input.tensor_name, tf.saved_model.REGRESS_INPUTS, signature_def
+        )
+        _add_output_to_signature_def(
+            signature.output.tensor_name, tf.saved_model.REGRESS_OUTPUTS, signature_def
+        )
     elif kind == constants.CLASSIFICATION_SIGNATURE:
-        found = default.classification_signature
-        made.method_name = tf.saved_model.CLASSIFY_METHOD_NAME
-        _add_input_to_signature_def(found.input.tensor_name, tf.saved_model.CLASSIFY_INPUTS, made)
+        signature = default.classification_signature
+        signature_def.method_name = tf.saved_model.CLASSIFY_METHOD_NAME
+        _add_input_to_signature_def(
+            signature.input.tensor_name, tf.saved_model.CLASSIFY_INPUTS, signature_def
+        )
         for tensor, key in (
-            (found.classes, tf.saved_model.CLASSIFY_OUTPUT_CLASSES),
-            (found.scores, tf.saved_model.CLASSIFY_OUTPUT_SCORES),
+            (signature.classes, tf.saved_model.CLASSIFY_OUTPUT_CLASSES),
+            (signature.scores, tf.saved_model.CLASSIFY_OUTPUT_SCORES),
         ):
-            _add_output_to_signature_def(tensor.tensor_name, key, made)
+            _add_output_to_signature_def(tensor.tensor_name, key, signature_def)
     else:
         logging.error(
             "Only classification and regression default signatures are supported for "
@@ -102,26 +108,26 @@ def _convert_default_signature_to_signature_def(signatures: Any) -> Any:
             kind,
         )
         return None
-    return made
+    return signature_def
 
 
 def _convert_named_signatures_to_signature_def(signatures: Any) -> Any:
     """Returns the signatures named "inputs" and "outputs" as one SignatureDef."""
-    found = [signatures.named_signatures[name] for name in (_INPUTS, _OUTPUTS)]
-    kinds = [each.WhichOneof("type") for each in found]
+    pair = [signatures.named_signatures[name] for name in (_INPUTS, _OUTPUTS)]
+    kinds = [each.WhichOneof("type") for each in pair]
     if kinds != [constants.GENERIC_SIGNATURE] * 2:
         raise RuntimeError(
             "Named input and output signatures can only be up-converted if they are generic "
             f"signature. Input signature type is {kinds[0]}, output signature type is {kinds[1]}"
         )
-    made = _v1.MetaGraphDef().signature_def["named"]
-    made.method_name = tf.saved_model.PREDICT_METHOD_NAME
-    inputs, outputs = (each.generic_signature.map for each in found)
+    signature_def = _v1.MetaGraphDef().signature_def["named"]
+    signature_def.method_name = tf.saved_model.PREDICT_METHOD_NAME
+    inputs, outputs = (each.generic_signature.map for each in pair)
     for key, binding in inputs.items():
-        _add_input_to_signature_def(binding.tensor_name, key, made)
+        _add_input_to_signature_def(binding.tensor_name, key, signature_def)
     for key, binding in outputs.items():
-        _add_output_to_signature_def(binding.tensor_name, key, made)
-    return made
+        _add_output_to_signature_def(binding.tensor_name, key, signature_def)
+    return signature_def
 
 
 def _add_input_to_signature_def(tensor_name: str, map_key: str, signature_def: Any) -> None:

@@ -59,8 +59,8 @@ def one_of_every_n_export_versions(n: int) -> _Filter:
             if version is None:
                 continue
             interval = (version - 1) // n if version else 0
-            known = largest.get(interval)
-            if known is None or (known.export_version or 0) < version:
+            current = largest.get(interval)
+            if current is None or (current.export_version or 0) < version:
                 largest[interval] = path
         return sorted(largest.values())
 
@@ -100,7 +100,7 @@ def get_paths(base_dir: str, parser: Callable[[Path], Path | None]) -> list[Path
     Raises:
       tf.errors.NotFoundError: there is no such folder.
     """
-    found = (
+    paths = (
         parser(Path(os.path.join(base_dir, name), None)) for name in tf.io.gfile.listdir(base_dir)
     )
-    return sorted(path for path in found if path)
+    return sorted(path for path in paths if path)

@@ -53,11 +53,11 @@ def _described() -> Any:
             message.oneof_decl.add(name=_CHOICE[1])
         for number, words in enumerate(fields.split(), 1):
             field, *kinds = words.split(":")
-            made = _add_field(message, field, number, kinds[-1] if kinds else None)
+            field_proto = _add_field(message, field, number, kinds[-1] if kinds else None)
             if name == _CHOICE[0]:
-                made.oneof_index = 0
+                field_proto.oneof_index = 0
             if "map" in kinds[:1]:
-                _make_map(message, made)
+                _make_map(message, field_proto)
     return file
 
 
@@ -80,18 +80,18 @@ def _make_map(message: Any, field: Any) -> None:
     field.type_name = f".{_PACKAGE}.{message.name}.{pair}"
 
 
-def _made(name: str) -> Any:
-    found = _POOL.FindMessageTypeByName(f"{_PACKAGE}.{name}")
-    return message_factory.GetMessageClass(found)
+def _message_class(name: str) -> Any:
+    descriptor = _POOL.FindMessageTypeByName(f"{_PACKAGE}.{name}")
+    return message_factory.GetMessageClass(descriptor)
 
 
 _POOL = descriptor_pool.Default()  # text formats look up messages in it
 _POOL.AddSerializedFile(_described().SerializeToString())
 
-AssetFile = _made("AssetFile")
-ClassificationSignature = _made("ClassificationSignature")
-GenericSignature = _made("GenericSignature")
-RegressionSignature = _made("RegressionSignature")
-Signature = _made("Signature")
-Signatures = _made("Signatures")
-TensorBinding = _made("TensorBinding")
+AssetFile = _message_class("AssetFile")
+ClassificationSignature = _message_class("ClassificationSignature")
+GenericSignature = _message_class("GenericSignature")
+RegressionSignature = _message_class("RegressionSignature")
+Signature = _message_class("Signature")
+Signatures = _message_class("Signatures")
+TensorBinding = _message_class("TensorBinding")

@@ -45,13 +45,13 @@ def _find(name: str) -> Any:
 
 def _twins() -> dict[str, str]:
     """Maps the keys of ``tf.contrib.layers``' layers to those of the same layers of tf_slim."""
-    found = {}
+    twins = {}
     for place in ("layers", "model_variables"):
         for name in NAMES["slim"][place].split():
             ours, theirs = NAMESPACES["slim"].find(name), getattr(tf_slim, name, None)
             if theirs is not None and scopes.has_arg_scope(ours):
-                found[scopes.arg_scope_func_key(ours)] = scopes.arg_scope_func_key(theirs)
-    return found
+                twins[scopes.arg_scope_func_key(ours)] = scopes.arg_scope_func_key(theirs)
+    return twins
 
 
 scopes.join(_their_scopes._ARGSTACK, _their_scopes._DECORATED_OPS, _twins())

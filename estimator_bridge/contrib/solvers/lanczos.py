@@ -107,11 +107,11 @@ def _normalized(
     if count is None:
         return util.l2normalize(vector)
     before = util.l2norm(vector)
-    made, length = _orthogonal(vector, basis, count)
+    direction, length = _orthogonal(vector, basis, count)
     return tf.cond(
         length < _SHORTENED * before,
         lambda: _orthogonal(vector, basis, count),
-        lambda: (made, length),
+        lambda: (direction, length),
     )
 
 
@@ -151,5 +151,5 @@ def bidiag_matmul(
         if not adjoint_b:
             return matrix[:, :-1] * alpha[tf.newaxis] + matrix[:, 1:] * beta[tf.newaxis]
         zeros = tf.zeros([tf.shape(matrix)[0], 1], matrix.dtype)
-        moved = tf.concat([zeros, matrix[:, :-1] * beta[tf.newaxis, :-1]], 1)
-        return matrix * alpha[tf.newaxis] + moved
+        shifted = tf.concat([zeros, matrix[:, :-1] * beta[tf.newaxis, :-1]], 1)
+        return matrix * alpha[tf.newaxis] + shifted

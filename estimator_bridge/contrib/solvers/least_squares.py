@@ -66,8 +66,8 @@ def cgls(
             normal = operator.apply_adjoint(residual)
             gamma = util.l2norm_squared(normal)
             direction = normal + gamma / state.gamma * state.p
-            moved = state.x + length * state.p
-            return [CGLSState(state.i + 1, moved, residual, direction, gamma)]
+            solution = state.x + length * state.p
+            return [CGLSState(state.i + 1, solution, residual, direction, gamma)]
 
         [state] = tf.while_loop(goes_on, step, [state])
         return state.squeezed()

@@ -78,8 +78,8 @@ def conjugate_gradient(
             weighed = preconditioner.apply(residual) if preconditioner else residual
             gamma = util.dot(residual, weighed)
             direction = weighed + gamma / state.gamma * state.p
-            moved = state.x + length * state.p
-            return [CGState(state.i + 1, moved, residual, direction, gamma)]
+            solution = state.x + length * state.p
+            return [CGState(state.i + 1, solution, residual, direction, gamma)]
 
         [state] = tf.while_loop(goes_on, step, [state])
         return state.squeezed()

@@ -77,13 +77,13 @@ def simple_values_from_events(events: Iterable[Any], tags: Collection[str]) -> d
     Raises:
       ValueError: a summary with one of the tags has no simple value.
     """
-    found: dict[str, tuple[int, float]] = {}
+    latest: dict[str, tuple[int, float]] = {}
     for event in events:
         for value in event.summary.value:
             if value.tag not in tags:
                 continue
             if not value.HasField("simple_value"):
                 raise ValueError(f"Summary for {value.tag} is not a simple_value.")
-            if value.tag not in found or event.step > found[value.tag][0]:
-                found[value.tag] = (event.step, value.simple_value)
-    return {tag: value for tag, (_, value) in found.items()}
+            if value.tag not in latest or event.step > latest[value.tag][0]:
+                latest[value.tag] = (event.step, value.simple_value)
+    return {tag: value for tag, (_, value) in latest.items()}

@@ -96,17 +96,17 @@ class FakeSummaryWriter:
         for step, expected in (expected_summaries or {}).items():
             test_case.assertIn(step, self._summaries)
             values = [value for each in self._summaries[step] for value in each.value]
-            found = {value.tag: value.simple_value for value in values}
-            found.pop("global_step/sec", None)
-            test_case.assertEqual(expected, found)
+            actual = {value.tag: value.simple_value for value in values}
+            actual.pop("global_step/sec", None)
+            test_case.assertEqual(expected, actual)
         written = (
             (expected_added_graphs, self._added_graphs),
             (expected_added_meta_graphs, self._added_meta_graphs),
             (expected_session_logs, self._added_session_logs),
         )
-        for wanted, got in written:
-            if wanted is not None:
-                test_case.assertEqual(wanted, got)
+        for expected_items, actual_items in written:
+            if expected_items is not None:
+                test_case.assertEqual(expected_items, actual_items)
 
     def add_summary(self, summ: Any, current_global_step: int) -> None:
         """Keeps a Summary, or a serialized one."""

@@ -73,43 +73,46 @@ def bucket(
             f"({num_buckets}) elements."
         )
     keys = sorted(tensors) if isinstance(tensors, dict) else None
-    given = [tensors[key] for key in keys] if keys else list(tensors)
-    if not given:
+    components = [tensors[key] for key in keys] if keys else list(tensors)
+    if not components:
         raise ValueError("Expected at least one tensor in bucket().")
-    with v1.name_scope(name, "bucket", given):
-        given = [v1.convert_to_tensor_or_sparse_tensor(tensor) for tensor in given]
-        kinds = [_batched_kind(each) if _is_sparse(each) else None for each in given]
-        given = [tf.io.serialize_sparse(each) if _is_sparse(each) else each for each in given]
-        known = [tensor.shape for tensor in given]
+    with v1.name_scope(name, "bucket", components):
+        components = [v1.convert_to_tensor_or_sparse_tensor(tensor) for tensor in components]
+        kinds = [_batched_kind(each) if _is_sparse(each) else None for each in components]
+        components = [
+            tf.io.serialize_sparse(each) if _is_sparse(each) else each for each in components
+        ]
+        component_shapes = [tensor.shape for tensor in components]
         if shapes is not None:
-            known = [
+            component_shapes = [
                 tf.TensorShape(shape) if kind is None else own
-                for shape, kind, own in zip(shapes, kinds, known)
+                for shape, kind, own in zip(shapes, kinds, component_shapes)
             ]
-        if not dynamic_pad and not all(shape.is_fully_defined() for shape in known):
+        if not dynamic_pad and not all(shape.is_fully_defined() for shape in component_shapes):
             raise ValueError(
-                f"All shapes must be fully defined: {known}. Pass shapes=, or dynamic_pad=True."
+                f"All shapes must be fully defined: {component_shapes}. Pass shapes=, or "
+                "dynamic_pad=True."
             )
         kind = tf.queue.PaddingFIFOQueue if dynamic_pad else tf.queue.FIFOQueue
-        types = [tensor.dtype for tensor in given]
+        types = [tensor.dtype for tensor in components]
         queues = [
-            kind(size, types, known, name=f"bucket_queue_{number}")
+            kind(size, types, component_shapes, name=f"bucket_queue_{number}")
             for number, size in enumerate(capacities)
         ]
         is_fixed = is_one_size and not allow_smaller_final_batch
         static = tf.get_static_value(tf.convert_to_tensor(batch_size)) if is_fixed else None
-        batched = [tf.TensorShape([static]).concatenate(shape) for shape in known]
+        batched = [tf.TensorShape([static]).concatenate(shape) for shape in component_shapes]
         top = tf.queue.PaddingFIFOQueue(
             capacity, [tf.int32, *types], [tf.TensorShape([]), *batched], name="top_queue"
         )
-        put = _puts(queues, given, tf.cast(which_bucket, tf.int32), keep_input)
+        enqueue = _puts(queues, components, tf.cast(which_bucket, tf.int32), keep_input)
         batches = []
         for number, (queue, size) in enumerate(zip(queues, sizes)):
             take = queue.dequeue_up_to if allow_smaller_final_batch else queue.dequeue_many
             batch = tf.nest.flatten(take(size))
             batches.append(top.enqueue([tf.constant(number), *batch]))
         _run(queues[0], batches, [top])
-        _run(top, [put] * num_threads, queues)
+        _run(top, [enqueue] * num_threads, queues)
         which, *outputs = top.dequeue(name="dequeue_top")
         outputs = [
             output if kind is None else v1.deserialize_many_sparse(output, *kind)
@@ -174,12 +177,12 @@ def bucket_by_sequence_length(
                 f"{before} before {after}"
             )
     keys = sorted(tensors) if isinstance(tensors, dict) else None
-    given = [tensors[key] for key in keys] if keys else list(tensors)
-    with v1.name_scope(name, "bucket_by_sequence_length", [input_length, *given]):
+    components = [tensors[key] for key in keys] if keys else list(tensors)
+    with v1.name_scope(name, "bucket_by_sequence_length", [input_length, *components]):
         length = tf.cast(input_length, tf.int32)
         begun = tf.cast(tf.constant(bucket_boundaries, tf.int32) <= length, tf.int32)
         _, outputs = bucket(
-            [length, *given],
+            [length, *components],
             tf.reduce_sum(begun),
             batch_size,
             len(bucket_boundaries) + 1,
@@ -211,15 +214,15 @@ def _batched_kind(tensor: tf.SparseTensor) -> tuple[tf.DType, int | None]:
 def _puts(queues: Sequence[Any], tensors: list, which: tf.Tensor, keep: Any) -> tf.Operation:
     """Puts an example into its bucket, if it is to be kept."""
 
-    def done(put: Any) -> tf.Tensor:
-        with tf.control_dependencies([put]):
+    def true_after(enqueue: Any) -> tf.Tensor:
+        with tf.control_dependencies([enqueue]):
             return tf.constant(True)
 
     outcomes = []
     for number, queue in enumerate(queues):
         chosen = tf.logical_and(tf.cast(keep, tf.bool), tf.equal(which, number))
-        put = functools.partial(lambda queue: done(queue.enqueue(tensors)), queue)
-        outcomes.append(v1.cond(chosen, put, lambda: tf.constant(False)))
+        enqueue = functools.partial(lambda queue: true_after(queue.enqueue(tensors)), queue)
+        outcomes.append(v1.cond(chosen, enqueue, lambda: tf.constant(False)))
     return tf.group(*outcomes)
 
 

@@ -20,14 +20,14 @@ def get_or_create_eval_step() -> tf.Variable:
       ValueError: the graph's collection EVAL_STEP has several members.
     """
     graph = _v1.get_default_graph()
-    found = graph.get_collection(_v1.GraphKeys.EVAL_STEP)
-    if len(found) > 1:
+    eval_steps = graph.get_collection(_v1.GraphKeys.EVAL_STEP)
+    if len(eval_steps) > 1:
         raise ValueError(
-            f"Multiple tensors added to tf.GraphKeys.EVAL_STEP: {[v.name for v in found]}. "
+            f"Multiple tensors added to tf.GraphKeys.EVAL_STEP: {[v.name for v in eval_steps]}. "
             "One counts the batches."
         )
-    if found:
-        return found[0]
+    if eval_steps:
+        return eval_steps[0]
     with graph.as_default(), graph.name_scope(None):
         return _v1.get_variable(
             "eval_step",

@@ -115,12 +115,12 @@ def _evaluate_each(
         for hook in hooks:
             if isinstance(hook, StopAfterNEvalsHook):
                 hook._set_evals_completed_tensor(count)
-    for done, path in enumerate(paths, start=1):
+    for number, path in enumerate(paths, start=1):
         creator = _v1.train.ChiefSessionCreator(checkpoint_filename_with_path=path, **sessions)
         logging.info("Starting evaluation of %s", path)
         with _v1.train.MonitoredSession(creator, hooks) as session:
             while eval_ops is not None and not session.should_stop():
                 session.run(eval_ops, feed_dict)
         logging.info("Finished evaluation of %s", path)
-        if done == most:
+        if number == most:
             return

@@ -39,15 +39,15 @@ def to_hparam_def(values: Mapping[str, Any], kinds: Mapping[str, tuple[type, boo
     Raises:
       ValueError: a value has a type that the message cannot hold.
     """
-    made = _message()()
+    message = _message()()
     for name, (kind, is_list) in kinds.items():
         field, value = _field(name, kind), values[name]
         if is_list:
-            elements = getattr(made.hparam[name], f"{field}_list").value
+            elements = getattr(message.hparam[name], f"{field}_list").value
             elements.extend(_stored(value))
         else:
-            setattr(made.hparam[name], f"{field}_value", *_stored([value]))
-    return made
+            setattr(message.hparam[name], f"{field}_value", *_stored([value]))
+    return message
 
 
 def is_hparam_def(value: Any) -> bool:
@@ -57,19 +57,19 @@ def is_hparam_def(value: Any) -> bool:
 
 def values_of(message: Any) -> dict[str, Any]:
     """Returns the hyperparameters of a message by name; bytes become text."""
-    found = {}
+    values = {}
     for name, stored in message.hparam.items():
         kind = stored.WhichOneof("kind")
         value = getattr(stored, kind)
-        found[name] = [_text(each) for each in value.value] if "list" in kind else _text(value)
-    return found
+        values[name] = [_text(each) for each in value.value] if "list" in kind else _text(value)
+    return values
 
 
 def _field(name: str, kind: type) -> str:
     if issubclass(kind, bool):
         return "bool"
-    for wanted, field in ((int, "int64"), (float, "float"), ((str, bytes), "bytes")):
-        if issubclass(kind, wanted):
+    for base, field in ((int, "int64"), (float, "float"), ((str, bytes), "bytes")):
+        if issubclass(kind, base):
             return field
     raise ValueError(
         f"Hyperparameter {name!r} has the type {kind.__name__}, which HParamDef cannot hold. It "

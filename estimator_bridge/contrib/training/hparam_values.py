@@ -37,7 +37,7 @@ def parse_values(
       ValueError: the text is malformed, a value does not have its type, a name has no type, or
         something is assigned twice.
     """
-    found: dict[str, Any] = {}
+    assignments: dict[str, Any] = {}
     position = 0
     while position < len(values):
         match = _ASSIGNMENT.match(values, position)
@@ -49,32 +49,32 @@ def parse_values(
         position = match.end()
         name = match["name"]
         if name in type_map:
-            _assign(found, match, type_map[name], values)
+            _assign(assignments, match, type_map[name], values)
         elif not ignore_unknown:
             raise ValueError(
                 f"Unknown hyperparameter type for {name}, in {values!r}. There are "
                 f"{sorted(type_map)}."
             )
-    return found
+    return assignments
 
 
-def _assign(found: dict[str, Any], match: re.Match[str], kind: type, values: str) -> None:
+def _assign(assignments: dict[str, Any], match: re.Match[str], kind: type, values: str) -> None:
     name, index = match["name"], match["index"]
     if match["list"] is not None:
         if index is not None:
             raise ValueError(f"Assignment of a list to a list index: {match[0]!r} in {values!r}.")
-        if name in found:
+        if name in assignments:
             raise _reused(name, values)
         elements = [element for element in re.split("[ ,]", match["list"]) if element]
-        found[name] = [_parse(name, kind, element, values) for element in elements]
+        assignments[name] = [_parse(name, kind, element, values) for element in elements]
         return
     value = _parse(name, kind, match["scalar"], values)
     if index is None:
-        if name in found:
+        if name in assignments:
             raise _reused(name, values)
-        found[name] = value
+        assignments[name] = value
         return
-    elements_of = found.setdefault(name, {})
+    elements_of = assignments.setdefault(name, {})
     if not isinstance(elements_of, dict):
         raise _reused(name, values)
     if int(index) in elements_of:
@@ -83,9 +83,9 @@ def _assign(found: dict[str, Any], match: re.Match[str], kind: type, values: str
 
 
 def _parse(name: str, kind: type, text: str, values: str) -> Any:
-    read: Callable[[str], Any] = _parse_bool if kind is bool else kind
+    parse: Callable[[str], Any] = _parse_bool if kind is bool else kind
     try:
-        return read(text)
+        return parse(text)
     except (ValueError, TypeError) as error:
         raise ValueError(
             f"Could not parse hparam '{name}' of type '{kind.__name__}' with value '{text}' in "

@@ -166,8 +166,8 @@ class HParams:
             return default
         if default is not None:
             kind, is_list = self._hparam_types[key]
-            shown = f"list<{kind}>" if is_list else str(kind)
-            message = f"Hparam '{key}' of type '{shown}' is incompatible with default={default}"
+            type_name = f"list<{kind}>" if is_list else str(kind)
+            message = f"Hparam '{key}' of type '{type_name}' is incompatible with default={default}"
             if is_list != isinstance(default, list):
                 raise ValueError(message)
             try:

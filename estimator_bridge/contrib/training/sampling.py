@@ -52,7 +52,7 @@ def rejection_sample(
             ]
             with tf.control_dependencies(checks):
                 probability = tf.identity(probability)
-        return _taken(example, probability, batch_size, queue_threads)
+        return _accept_examples(example, probability, batch_size, queue_threads)
 
 
 def stratified_sample(
@@ -119,7 +119,7 @@ def stratified_sample(
             ratio = tf.math.divide_no_nan(target, initial)
         *example, label = _one_by_one(batch, threads_per_queue, queue_capacity)
         probability = tf.gather(ratio / tf.reduce_max(ratio), label)
-        *examples, classes_of = _taken(
+        *examples, classes_of = _accept_examples(
             [*example, label], probability, batch_size, threads_per_queue
         )
         return examples, classes_of
@@ -132,7 +132,7 @@ def _one_by_one(batch: list[tf.Tensor], threads: int, capacity: int) -> list[tf.
     return [tf.squeeze(tensor, [0]) for tensor in _as_list(singles)]
 
 
-def _taken(
+def _accept_examples(
     example: list[tf.Tensor], probability: tf.Tensor, batch_size: int, threads: int
 ) -> list[tf.Tensor]:
     is_taken = tf.random.uniform([]) < probability
@@ -164,7 +164,7 @@ def _counted_shares(labels: tf.Tensor, classes: int) -> tf.Tensor:
     counts = _v1.Variable(
         [_FIRST_COUNT] * classes, trainable=False, name="class_count", dtype=tf.int64
     )
-    seen = tf.reduce_sum(tf.one_hot(labels, classes, dtype=tf.int64), 0)
+    batch_counts = tf.reduce_sum(tf.one_hot(labels, classes, dtype=tf.int64), 0)
     # A copy, because the counts must not change during the division.
-    now = _v1.assign_add(counts, seen) + 0
+    now = _v1.assign_add(counts, batch_counts) + 0
     return tf.cast(now / tf.reduce_sum(now), tf.float32)

@@ -146,17 +146,17 @@ def _padded(sequences: Mapping[str, Any], num_unroll: int) -> tuple[tf.Tensor, d
     with tf.control_dependencies(checks):
         length = tf.reduce_max(tf.stack(lengths))
     missing = -length % num_unroll
-    made = {}
+    padded_sequences = {}
     for key, value in sequences.items():
         if _is_sparse(value):
             steps = tf.cast([length + missing], tf.int64)
             shape = tf.concat([steps, value.dense_shape[1:]], 0)
-            made[key] = tf.SparseTensor(value.indices, value.values, shape)
+            padded_sequences[key] = tf.SparseTensor(value.indices, value.values, shape)
         else:
             rest = tf.concat([[missing], tf.shape(value)[1:]], 0)
             fill = tf.constant("" if value.dtype == tf.string else 0, value.dtype)
-            made[key] = tf.concat([value, tf.fill(rest, fill)], 0)
-    return length, made
+            padded_sequences[key] = tf.concat([value, tf.fill(rest, fill)], 0)
+    return length, padded_sequences
 
 
 def _at_each_part(context: tf.SparseTensor, steps: tf.Tensor, unroll: int) -> tf.SparseTensor:

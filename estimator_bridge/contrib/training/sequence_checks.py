@@ -12,29 +12,29 @@ __all__ = ["check_divisible", "check_first_sizes", "check_rank", "check_shape", 
 _v1 = tf.compat.v1
 
 
-def named_tensors(kind: str, given: Mapping[str, Any]) -> dict[str, tf.Tensor]:
+def named_tensors(kind: str, values: Mapping[str, Any]) -> dict[str, tf.Tensor]:
     """Returns tensors by name, sorted, after a check of names and shapes.
 
     Args:
       kind: "sequence", "context" or "state"; a sequence's first size may be unknown, and there is
         at least one sequence and one state.
-      given: what can be converted to tensors, by name.
+      values: what can be converted to tensors, by name.
 
     Raises:
       TypeError: it is no dict, or a name is no text.
       ValueError: there is none, a name has a colon, or a shape is unknown.
     """
-    if not isinstance(given, Mapping):
-        raise TypeError(f"{kind}s must be a dict. Got {type(given).__name__}.")
-    if not given and kind != "context":
+    if not isinstance(values, Mapping):
+        raise TypeError(f"{kind}s must be a dict. Got {type(values).__name__}.")
+    if not values and kind != "context":
         raise ValueError(f"There must be at least one {kind}: the dict of {kind}s is empty.")
-    for name in given:
+    for name in values:
         if not isinstance(name, str):
             raise TypeError(f"{kind} key must be string: {name!r}")
         if ":" in name:
             raise ValueError(f"{kind} key may not have a colon: '{name}'")
     tensors = {
-        name: tf.convert_to_tensor(given[name], name=f"{kind}_{name}") for name in sorted(given)
+        name: tf.convert_to_tensor(values[name], name=f"{kind}_{name}") for name in sorted(values)
     }
     for name, tensor in tensors.items():
         if not tensor.shape[1 if kind == "sequence" else 0 :].is_fully_defined():
@@ -70,9 +70,11 @@ def check_shape(value: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
       ValueError: the static rank is another one.
     """
     value = check_rank(value, like.shape.rank)
-    wanted, got = tf.shape(like), tf.shape(value)
+    sizes, actual = tf.shape(like), tf.shape(value)
     text = f"Shape of tensor {value.name} should be: "
-    check = _v1.Assert(tf.reduce_all(tf.equal(wanted, got)), [text, wanted, "shape received:", got])
+    check = _v1.Assert(
+        tf.reduce_all(tf.equal(sizes, actual)), [text, sizes, "shape received:", actual]
+    )
     with tf.control_dependencies([check]):
         checked = tf.identity(value, name="shape_checked")
     checked.set_shape(value.shape.merge_with(like.shape))

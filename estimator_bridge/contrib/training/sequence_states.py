@@ -131,7 +131,7 @@ class SequenceQueueingStateSaver:
         assert self.prefetch_op is not None  # its operations come first
         if self._batch is None:
             with _v1.name_scope(self._scope):
-                self._batch = self._taken()
+                self._batch = self._take_batch()
         return self._batch
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
@@ -201,19 +201,19 @@ class SequenceQueueingStateSaver:
             ]
         return tf.group(token, *inserts.values(), *first, name="StateSaverPrefetchGroup")
 
-    def _taken(self) -> NextQueuedSequenceBatch:
+    def _take_batch(self) -> NextQueuedSequenceBatch:
         indices, keys, values = self._barrier.take_many(
             self._batch_size, self._is_small_allowed, name="BarrierTakeMany"
         )
-        found = dict(zip(self._fields, values))
-        is_last = found["sequence"] + 1 >= found["sequence_count"]
+        components = dict(zip(self._fields, values))
+        is_last = components["sequence"] + 1 >= components["sequence_count"]
         ended = self._tokens.dequeue_many(tf.reduce_sum(tf.cast(is_last, tf.int32)))
         with tf.control_dependencies([ended]):
-            states = {one: tf.identity(found[f"state:{one}"]) for one in self._inputs["state"]}
-        tensors = {field: found[field] for field in _FIXED}
+            states = {one: tf.identity(components[f"state:{one}"]) for one in self._inputs["state"]}
+        tensors = {field: components[field] for field in _FIXED}
         tensors.update(key=keys, insertion_index=indices, is_last=is_last)
         named = {
-            kind: {one: found[f"{kind}:{one}"] for one in self._inputs[kind]}
+            kind: {one: components[f"{kind}:{one}"] for one in self._inputs[kind]}
             for kind in ("sequence", "context")
         }
         return NextQueuedSequenceBatch(self.save, tensors, named, states)
@@ -316,8 +316,8 @@ class NextQueuedSequenceBatch:
             goes_on = tf.logical_not(self._tensors["is_last"])
             value = tf.identity(value, name=f"convert_{state_name}")
             value = check_shape(value, self._states[state_name])
-            kept = tf.boolean_mask(value, goes_on), tf.boolean_mask(self.next_key, goes_on)
-            return self._save(state_name, kept[1], kept[0], f"BarrierInsertState_{state_name}")
+            rows = tf.boolean_mask(value, goes_on), tf.boolean_mask(self.next_key, goes_on)
+            return self._save(state_name, rows[1], rows[0], f"BarrierInsertState_{state_name}")
 
 
 def _with_capacity(key: Any, capacity: int | None, batch_size: Any) -> Any:

@@ -77,9 +77,9 @@ def create_train_op(
 
 
 def _after_updates(total_loss: tf.Tensor, update_ops: Iterable[Any] | None) -> tf.Tensor:
-    known = _v1.get_collection(_v1.GraphKeys.UPDATE_OPS)
-    updates = known if update_ops is None else list(update_ops)
-    forgotten = [op.name for op in known if not any(op is update for update in updates)]
+    graph_updates = _v1.get_collection(_v1.GraphKeys.UPDATE_OPS)
+    updates = graph_updates if update_ops is None else list(update_ops)
+    forgotten = [op.name for op in graph_updates if not any(op is update for update in updates)]
     if forgotten:
         logging.warning(
             "update_ops in create_train_op does not contain all the update_ops in "

@@ -60,8 +60,8 @@ def MirroredStrategy(
       AcceleratorNotFoundError: there are fewer GPUs.
     """
     del auto_shard_dataset
-    given = [name for name in (devices, num_gpus, num_gpus_per_worker) if name is not None]
-    if len(given) > 1:
+    device_options = [name for name in (devices, num_gpus, num_gpus_per_worker) if name is not None]
+    if len(device_options) > 1:
         raise ValueError(
             "Must only specify one of `devices`, `num_gpus` and `num_gpus_per_worker`; got "
             f"{devices!r}, {num_gpus!r} and {num_gpus_per_worker!r}."
@@ -76,10 +76,10 @@ def _gpus(count: int) -> list[str]:
     if not count:
         return ["/device:CPU:0"]
     with eager_mode():
-        found = tf.config.list_logical_devices("GPU")
-    if len(found) < count:
+        gpus = tf.config.list_logical_devices("GPU")
+    if len(gpus) < count:
         raise AcceleratorNotFoundError(
-            f"MirroredStrategy was asked for {count} GPU(s), but TensorFlow sees {len(found)}. "
+            f"MirroredStrategy was asked for {count} GPU(s), but TensorFlow sees {len(gpus)}. "
             "Check nvidia-smi and CUDA_VISIBLE_DEVICES. To run on the CPU, pass num_gpus=0; or "
             "omit it to use the available devices."
         )
@@ -156,16 +156,16 @@ def AllReduceCrossDeviceOps(
       ValueError: the algorithm is another one.
     """
     del agg_small_grads_max_bytes, agg_small_grads_max_group
-    known = {
+    methods = {
         "nccl": _v1.NcclAllReduce,
         "hierarchical_copy": _v1.HierarchicalCopyAllReduce,
     }
-    if all_reduce_alg not in known:
+    if all_reduce_alg not in methods:
         raise ValueError(
-            f"AllReduceCrossDeviceOps: all_reduce_alg is one of {sorted(known)}, got "
+            f"AllReduceCrossDeviceOps: all_reduce_alg is one of {sorted(methods)}, got "
             f"{all_reduce_alg!r}."
         )
-    return known[all_reduce_alg](num_packs=num_packs)
+    return methods[all_reduce_alg](num_packs=num_packs)
 
 
 # Replicas were called towers until TensorFlow 1.12.

@@ -115,7 +115,7 @@ def from_saved_model(
             "input_names and output_names must both be specified or both be unspecified. Got "
             f"input_names={input_names!r} and output_names={output_names!r}."
         )
-    ways = [given is not None for given in (signature_def_key, signature_def, input_names)]
+    ways = [option is not None for option in (signature_def_key, signature_def, input_names)]
     if sum(ways) > 1:
         raise ValueError(
             "You must specify at most one of signature_def_key OR signature_def OR"
@@ -125,8 +125,8 @@ def from_saved_model(
     with graph.as_default():
         session = _v1.Session(config=config)
         export_dir = tf.compat.path_to_str(export_dir)
-        wanted = [tag.strip() for tag in (tags or "serve").split(",")]
-        model = _v1.saved_model.loader.load(session, wanted, tf.compat.as_str(export_dir))
+        tag_names = [tag.strip() for tag in (tags or "serve").split(",")]
+        model = _v1.saved_model.loader.load(session, tag_names, tf.compat.as_str(export_dir))
     if input_names is None or output_names is None:
         signature = signature_def or _signature(model, signature_def_key or _DEFAULT_KEY)
         input_names, output_names = _names(signature)
@@ -215,13 +215,13 @@ def from_contrib_estimator(
         raise KeyError(f"input_alternative_key must be {_INPUTS}; got {input_alternative_key!r}")
     graph = graph or tf.Graph()
     with graph.as_default():
-        given = prediction_input_fn()
+        input_ops = prediction_input_fn()
         outputs = estimator._model.outputs(
-            given.features, estimator.config, output_alternative_key or None
+            input_ops.features, estimator.config, output_alternative_key or None
         )
-        if not given.features:
+        if not input_ops.features:
             raise ValueError("Features must be defined.")
-        inputs = given.default_inputs
+        inputs = input_ops.default_inputs
         creator = _v1.train.ChiefSessionCreator(
             config=config,
             checkpoint_filename_with_path=tf.train.latest_checkpoint(estimator.model_dir),

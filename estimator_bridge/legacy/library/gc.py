@@ -52,8 +52,8 @@ def one_of_every_n_export_versions(n: int) -> _Filter:
             if path.export_version is None:
                 continue
             interval = (path.export_version - 1) // n if path.export_version else 0
-            known = largest.get(interval)
-            if known is None or known.export_version < path.export_version:
+            current = largest.get(interval)
+            if current is None or current.export_version < path.export_version:
                 largest[interval] = path
         return sorted(largest.values())
 

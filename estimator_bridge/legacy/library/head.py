@@ -73,7 +73,7 @@ def create_eval_metrics_tuple(
     """
     tensors = {name: value for name, value in kwargs.items() if tf.is_tensor(value)}
     others = {name: value for name, value in kwargs.items() if name not in tensors}
-    return (lambda **given: fn(**others, **given)), tensors
+    return (lambda **arguments: fn(**others, **arguments)), tensors
 
 
 def check_dense_labels_match_logits_and_reshape(

@@ -125,7 +125,7 @@ _TABLE = {
 
 
 def _names(lines: str) -> dict[str, str]:
-    found, place = {}, ""
+    paths, place = {}, ""
     for word in lines.split():
         if word.endswith(":"):
             place = word[:-1]
@@ -134,8 +134,8 @@ def _names(lines: str) -> dict[str, str]:
         if place.startswith("library."):
             target = target or name.lstrip("_")
         where = place.replace("library.", "legacy.library.", 1)
-        found[name] = f"estimator_bridge.{where}.{target or name}"
-    return found
+        paths[name] = f"estimator_bridge.{where}.{target or name}"
+    return paths
 
 
 LIBRARY_NAMES = {module: _names(lines) for module, lines in _TABLE.items()}

@@ -19,13 +19,13 @@ def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Any:
     Raises:
       ValueError: the name is unknown or has no learning_rate, or opt is not a v1 optimizer.
     """
-    made = optimizer_v1(opt, learning_rate or 1.0)  # checks the name first
+    optimizer = optimizer_v1(opt, learning_rate or 1.0)  # checks the name first
     if isinstance(opt, str) and not learning_rate:
         raise ValueError(
             f"learning_rate must be specified when opt is string. Got opt={opt!r}, "
             f"learning_rate={learning_rate!r}."
         )
-    return made
+    return optimizer
 
 
 def get_optimizer_instance_v2(opt: Any, learning_rate: float | None = None) -> Any:

@@ -224,8 +224,8 @@ def _compile_job(arguments: argparse.Namespace) -> CompileJob:
       ValueError: the options conflict, or name no slice.
     """
     if not arguments.compile_for:
-        given = next(name for name in _OF_COMPILE_FOR if getattr(arguments, name))
-        option = "--" + given.replace("_", "-")
+        attribute = next(name for name in _OF_COMPILE_FOR if getattr(arguments, name))
+        option = "--" + attribute.replace("_", "-")
         raise ValueError(f"{option} needs a slice to compile for: give --compile-for v5e-8 too")
     if arguments.cores:
         raise ValueError(

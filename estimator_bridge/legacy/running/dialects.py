@@ -110,30 +110,30 @@ def _imports(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
 
 def _variables(nodes: Sequence[ast.AST], module: str) -> set[str]:
     """Returns the variables that refer to a module."""
-    found = set()
+    variables = set()
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 is_top = alias.asname is None and alias.name.partition(".")[0] == module
                 if is_top or alias.name == module:
-                    found.add(alias.asname or module)
-    return found
+                    variables.add(alias.asname or module)
+    return variables
 
 
 def _compat_variables(nodes: Sequence[ast.AST]) -> dict[str, int]:
     """Returns the variables that refer to tf.compat.v1 or v2 in any branch, with a line."""
-    found = {}
+    variables = {}
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name in _COMPAT and alias.asname:
-                    found[alias.asname] = node.lineno
+                    variables[alias.asname] = node.lineno
         elif isinstance(node, ast.ImportFrom) and node.module == "tensorflow.compat":
-            found.update((alias.asname or alias.name, node.lineno) for alias in node.names)
+            variables.update((alias.asname or alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.Assign) and _below(node.value, {"tf"}) in _OF_COMPAT:
             names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-            found.update(dict.fromkeys(names, node.lineno))
-    return found
+            variables.update(dict.fromkeys(names, node.lineno))
+    return variables
 
 
 def _uses(nodes: Sequence[ast.AST], variables: set[str]) -> Iterator[tuple[str, int]]:

@@ -47,11 +47,11 @@ class _Watched:
     def __new__(cls, *args: Any, **kwargs: Any) -> _Watched:
         frame = sys._getframe(1)
         if args and not _executes_its_own(str(frame.f_globals.get("__name__"))):
-            given = args[1] if len(args) > 1 else kwargs.get("globals")
+            explicit_globals = args[1] if len(args) > 1 else kwargs.get("globals")
             debugger = sys.gettrace()
             sys.settrace(None)  # hides this work from the user's tracing
             try:
-                cls._prepare(args[0], given, frame)
+                cls._prepare(args[0], explicit_globals, frame)
             finally:
                 sys.settrace(debugger)
         return object.__new__(cls)
@@ -59,8 +59,8 @@ class _Watched:
     __init__ = python_exec
 
     @classmethod
-    def _prepare(cls, code: Any, given: Any, frame: FrameType) -> None:
-        namespace = frame.f_globals if given is None else given
+    def _prepare(cls, code: Any, explicit_globals: Any, frame: FrameType) -> None:
+        namespace = frame.f_globals if explicit_globals is None else explicit_globals
         if not isinstance(namespace, dict):
             return
         chosen = None

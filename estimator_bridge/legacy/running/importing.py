@@ -46,9 +46,9 @@ def builtins_for(dialect: Dialect) -> dict[str, Any]:
 _builtins: dict[Dialect, dict[str, Any]] = {}
 
 
-def are_of_program(found: dict[str, Any]) -> bool:
+def are_of_program(frame_builtins: dict[str, Any]) -> bool:
     """Returns whether a frame's builtins are those of a module of the program."""
-    return any(found is given for given in _builtins.values())
+    return any(frame_builtins is each for each in _builtins.values())
 
 
 def _import_function(dialect: Dialect) -> Callable[..., Any]:
@@ -88,12 +88,12 @@ def _import_tensorflow(name: str, fromlist: tuple[str, ...], dialect: Dialect) -
         return top
     if fromlist == ("*",):
         return module
-    given = {}
-    for wanted in fromlist:
-        found = _name_of(module, f"{name}.{wanted}", dialect)
-        if found is not getattr(module, wanted, _nothing):
-            given[wanted] = found
-    return _with(module, given) if given else module
+    replacements = {}
+    for attribute in fromlist:
+        value = _name_of(module, f"{name}.{attribute}", dialect)
+        if value is not getattr(module, attribute, _nothing):
+            replacements[attribute] = value
+    return _with(module, replacements) if replacements else module
 
 
 _nothing = object()
@@ -136,9 +136,9 @@ def _name_of(module: Any, full_name: str, dialect: Dialect) -> Any:
         pass
     if isinstance(module, MissingNameStub):
         return _missing(full_name, None)
-    moved = moved_module(full_name)
-    if moved is not None:
-        return moved
+    new_module = moved_module(full_name)
+    if new_module is not None:
+        return new_module
     try:
         return with_old_names(getattr(module, full_name.rpartition(".")[2]))
     except AttributeError as error:
@@ -177,9 +177,9 @@ def _hang(placeholder: MissingNameStub) -> None:
         name = name.rpartition(".")[0]
 
 
-def _with(module: Any, given: dict[str, Any]) -> ModuleType:
+def _with(module: Any, values: dict[str, Any]) -> ModuleType:
     """Returns a module as the `from` of one import statement sees it."""
-    seen = ModuleType(getattr(module, "__name__", _ROOT))
-    seen.__getattr__ = lambda name: getattr(module, name)  # type: ignore[method-assign]
-    vars(seen).update(given)
-    return seen
+    view = ModuleType(getattr(module, "__name__", _ROOT))
+    view.__getattr__ = lambda name: getattr(module, name)  # type: ignore[method-assign]
+    vars(view).update(values)
+    return view

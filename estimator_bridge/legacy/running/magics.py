@@ -46,10 +46,10 @@ def plain_python(source: str) -> PlainCell:
     passed = []
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%"):
-        shown = lines[first].strip()
-        if re.split(r"\W", shown[2:])[0] not in _AROUND_A_CELL:
-            return PlainCell("", (f"{shown} (the whole cell)",))
-        passed.append(f"{shown} (its cell is run)")
+        magic = lines[first].strip()
+        if re.split(r"\W", magic[2:])[0] not in _AROUND_A_CELL:
+            return PlainCell("", (f"{magic} (the whole cell)",))
+        passed.append(f"{magic} (its cell is run)")
         lines[first] = ""
     if _is_python("\n".join(lines)):
         return PlainCell("\n".join(lines), tuple(passed))
@@ -64,10 +64,10 @@ def plain_python(source: str) -> PlainCell:
             whole = "\n".join([bare, *lines[number + 1 : end]])
             version = _TENSORFLOW.match(bare)
             tensorflow = version[1] if version else tensorflow
-            kept = _statement_of(whole)
-            passed.append(bare if kept is None else f"{bare} (its statement is run)")
+            statement = _statement_of(whole)
+            passed.append(bare if statement is None else f"{bare} (its statement is run)")
             indent = lines[number][: len(lines[number]) - len(bare)]
-            replaced = f"{indent}{'pass' if kept is None else kept}".split("\n")
+            replaced = f"{indent}{'pass' if statement is None else statement}".split("\n")
             lines[number:end] = replaced + [""] * (end - number - len(replaced))
         number = end
     return PlainCell("\n".join(lines), tuple(passed), tensorflow)

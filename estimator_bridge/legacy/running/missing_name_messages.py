@@ -42,13 +42,13 @@ def missing_name_message(name: str, error: Exception | None = None) -> str:
     advice = advice_on(name)
     if advice is not None:
         return f"{name} is not supported. {advice}"
-    fitting = (said for start, said in _ADVICE.items() if f"{name}.".startswith(f"{start}."))
-    said = next(fitting, f"TensorFlow no longer has this name. {_TABLE}")
-    return f"{name} is not supported. {said}"
+    fitting = (text for start, text in _ADVICE.items() if f"{name}.".startswith(f"{start}."))
+    hint = next(fitting, f"TensorFlow no longer has this name. {_TABLE}")
+    return f"{name} is not supported. {hint}"
 
 
-def _of_contrib(shown: str) -> str:
-    namespace = shown.split(".")[2]
+def _of_contrib(name: str) -> str:
+    namespace = name.split(".")[2]
     if namespace in NAMESPACES:
-        return f"{shown} is not supported. {_TABLE}"
+        return f"{name} is not supported. {_TABLE}"
     return f"tf.contrib.{namespace} {Namespaces()[namespace]}"

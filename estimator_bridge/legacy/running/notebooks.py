@@ -62,7 +62,7 @@ class Notebook(NamedTuple):
 
     def placed(self, text: str) -> str:
         """Rewrites "line N" of `source` in a sentence as a line of a cell."""
-        return re.sub(r"line (\d+)", lambda found: self.place_of(int(found[1])), text)
+        return re.sub(r"line (\d+)", lambda match: self.place_of(int(match[1])), text)
 
     def passed_over(self) -> str:
         """Lists the lines that are not run; "" if there are none."""
@@ -133,9 +133,9 @@ def read_notebook(path: str, name: str | None = None) -> Notebook:
 def _language(content: Any) -> str:
     metadata = content.get("metadata") if isinstance(content, dict) else None
     for part, key in (("language_info", "name"), ("kernelspec", "language")):
-        told = metadata.get(part) if isinstance(metadata, dict) else None
-        if isinstance(told, dict) and told.get(key):
-            return str(told[key]).lower()
+        section = metadata.get(part) if isinstance(metadata, dict) else None
+        if isinstance(section, dict) and section.get(key):
+            return str(section[key]).lower()
     return "python"
 
 

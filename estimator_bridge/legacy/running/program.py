@@ -33,11 +33,11 @@ def run_main(
       verbose: whether to report the dialect and the reason.
     """
     sys.argv = [main.name, *arguments]
-    told: dict[str, Any] = {"path": main.path, "module": main.spec.name if main.spec else None}
-    told.update(_judge(main, forced, verbose))
+    keywords: dict[str, Any] = {"path": main.path, "module": main.spec.name if main.spec else None}
+    keywords.update(_judge(main, forced, verbose))
     codes = main.notebook.compiled() if main.notebook else [code_of(main.path)]
-    prepare_spawned_processes(**told)
-    values = prepare_main(**told, verbose=verbose)
+    prepare_spawned_processes(**keywords)
+    values = prepare_main(**keywords, verbose=verbose)
     module = ModuleType("__main__")
     vars(module).update(values, __spec__=main.spec)
     if main.notebook:
@@ -54,9 +54,9 @@ def _say(text: str) -> None:
         print(f"estimator-bridge: {text}", file=sys.stderr, flush=True)
 
 
-def _display(*shown: Any, **unused_options: Any) -> None:
+def _display(*values: Any, **unused_options: Any) -> None:
     """Implements a notebook's `display` on a terminal."""
-    for value in shown:
+    for value in values:
         print(value)
 
 
@@ -75,10 +75,10 @@ def _judge(main: Main, forced: Dialect | None, verbose: bool) -> dict[str, Any]:
             why, graphs = (_placed(main, reason) for reason in (why, graphs))
     if verbose:
         if runs_others and forced is None:
-            said = "a tool, so each file that it runs is judged separately"
+            verdict = "a tool, so each file that it runs is judged separately"
         else:
-            said = f"a {(dialect or Dialect.TF2).value} program ({why})"
-        _say(said)
+            verdict = f"a {(dialect or Dialect.TF2).value} program ({why})"
+        _say(verdict)
         _say(f"with TF1's behavior ({graphs})" if graphs else "")
     return {
         "dialect": dialect.value if dialect else None,

@@ -124,10 +124,10 @@ def program_files(
         file = waiting.pop(0)
         source = source_of(file)
         yield file, source
-        for found in _local_imports(source, folders, os.path.dirname(file)):
-            if found not in seen:
-                seen.add(found)
-                waiting.append(found)
+        for local_file in _local_imports(source, folders, os.path.dirname(file)):
+            if local_file not in seen:
+                seen.add(local_file)
+                waiting.append(local_file)
 
 
 def mentions_tensorflow(path: str) -> bool:
@@ -172,7 +172,7 @@ def _local_imports(source: bytes, folders: Sequence[str], package: str) -> Itera
 def _files_of(name: str, folders: Sequence[str]) -> Iterator[str]:
     for folder in folders:
         stem = os.path.join(folder, *name.split("."))
-        found = [f for f in (f"{stem}.py", os.path.join(stem, "__init__.py")) if os.path.isfile(f)]
-        if found:
-            yield from found
+        files = [f for f in (f"{stem}.py", os.path.join(stem, "__init__.py")) if os.path.isfile(f)]
+        if files:
+            yield from files
             return

@@ -39,10 +39,10 @@ def _lines() -> Iterator[str]:
     for name in sorted(set(advice) - set(NAMESPACES)):
         yield _row(f"tf.contrib.{name}", advice[name])
     for name, namespace in sorted(NAMESPACES.items()):
-        for each, said in sorted(namespace.unsupported.items()):
-            yield _row(f"tf.contrib.{name}.{each}", said)
-    for name, said in sorted(MISSING.items()):
-        yield _row(name.replace("tensorflow.", "tf.", 1), said)
+        for each, text in sorted(namespace.unsupported.items()):
+            yield _row(f"tf.contrib.{name}.{each}", text)
+    for name, text in sorted(MISSING.items()):
+        yield _row(name.replace("tensorflow.", "tf.", 1), text)
 
 
 def _row(name: str, advice: str) -> str:

@@ -51,13 +51,13 @@ def _clean(error: BaseException | None, seen: set[int]) -> None:
 
 def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
     """Returns a traceback without frames of this library and of Python's import machinery."""
-    kept = []
+    entries = []
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
         if not file.startswith((_OURS, *_MACHINERY)):
-            kept.append(traceback)
+            entries.append(traceback)
         traceback = traceback.tb_next
-    shown = None
-    for entry in reversed(kept):
-        shown = TracebackType(shown, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    return shown
+    result = None
+    for entry in reversed(entries):
+        result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return result

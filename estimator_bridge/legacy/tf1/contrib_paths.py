@@ -67,11 +67,11 @@ class _Contrib(LazyNamespace):
         path = f"{self._below}.{name}".lstrip(".")
         if path in DEEP_PACKAGES or path in DEEP_MODULES - _FUNCTIONS:
             return importlib.import_module(f"{ROOT}.{path}")
-        shown = self._shown()
+        namespace = self._shown()
         if not self._below:
-            getattr(shown, name)  # fails with advice
+            getattr(namespace, name)  # fails with advice
             return importlib.import_module(f"{ROOT}.{name}")
-        value = self._look_up(name, shown)
+        value = self._look_up(name, namespace)
         setattr(self, name, value)
         return value
 
@@ -100,10 +100,10 @@ class _Contrib(LazyNamespace):
             advice = self._said_of_the_file(namespace)
         except MissingImportError as error:  # it belongs to a package that is not installed
             raise MissingNameError(str(error), name=name) from error
-        shown = f"tf.contrib.{self._below.partition('.')[0]}"
+        label = f"tf.contrib.{self._below.partition('.')[0]}"
         anyway = (
-            f"{shown}.{name} is not supported. `estimator-bridge run --list-supported` lists the "
-            f"supported names of {shown}."
+            f"{label}.{name} is not supported. `estimator-bridge run --list-supported` lists the "
+            f"supported names of {label}."
         )
         raise MissingNameError(advice or anyway, name=name)
 

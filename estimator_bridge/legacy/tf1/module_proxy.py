@@ -77,12 +77,12 @@ class ModuleProxy(LazyNamespace):
             value = getattr(self._real, name)
         except AttributeError:
             advice = self._changes.missing.get(full_name)
-            shown = full_name.replace("tensorflow.", "tf.", 1)
+            short_name = full_name.replace("tensorflow.", "tf.", 1)
             if advice is None:
                 raise AttributeError(
                     f"module {self.__name__!r} has no attribute {name!r}"
                 ) from None
-            raise MissingNameError(f"{shown} {advice}", name=name) from None
+            raise MissingNameError(f"{short_name} {advice}", name=name) from None
         if isinstance(value, ModuleType) and self._changes.wraps(full_name, value):
             return ModuleProxy(full_name, value, self._changes)
         return value

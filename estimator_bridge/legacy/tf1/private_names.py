@@ -241,7 +241,7 @@ _PROFILER = "tf.profiler.experimental"
 # Names and modules that have no equivalent: the first version of TensorFlow without them, and what
 # to write. The advice on a module is that on its names, too.
 REMOVED = {
-    **{f"keras.{name}": said for name, said in REMOVED_FROM_KERAS.items()},
+    **{f"keras.{name}": advice for name, advice in REMOVED_FROM_KERAS.items()},
     "autograph.core.converter.EntityContext": (
         "2.3",
         "Write tensorflow.python.autograph.pyct.transformer.Context.",
@@ -395,9 +395,9 @@ def advice_on(name: str) -> str | None:
     while below:
         if below in REMOVED:
             version, instead = REMOVED[below]
-            gone = (
+            reason = (
                 f"TensorFlow {version} removed it" if version else "The package tf_keras lacks it"
             )
-            return f"{gone}. {instead}"
+            return f"{reason}. {instead}"
         below = below.rpartition(".")[0]
     return None

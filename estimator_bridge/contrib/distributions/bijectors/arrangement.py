@@ -35,9 +35,9 @@ class Permute(Bijector):
             places = tf.convert_to_tensor(permutation, name="permutation")
             if not places.dtype.is_integer:
                 raise TypeError(f"permutation.dtype ({places.dtype.name}) should be `int`-like.")
-            known = tf.get_static_value(places)
-            if known is not None:
-                if set(known) != set(range(known.size)):
+            static_places = tf.get_static_value(places)
+            if static_places is not None:
+                if set(static_places) != set(range(static_places.size)):
                     raise ValueError(message)
             elif validate_args:
                 ordered = -tf.math.top_k(-places, k=tf.shape(places)[-1], sorted=True).values
@@ -152,22 +152,22 @@ class Reshape(Bijector):
     def _event_checks(self, x: tf.Tensor, old: tf.Tensor, ndims: int | None) -> list[Any]:
         """Compares the event's shape with the one that it should have, where that is not -1."""
         message = "Input `event_shape` does not match `event_shape_in`"
-        wanted = tf.get_static_value(old)
+        expected = tf.get_static_value(old)
         event = None
         if ndims is not None and x.shape.rank is not None:
             event = x.shape.with_rank_at_least(ndims)[x.shape.rank - ndims :]
-        if event is not None and event.is_fully_defined() and wanted is not None:
-            found = np.array(event.as_list(), np.int32)
-            if not np.array_equal(found[wanted >= 0], wanted[wanted >= 0]):
-                raise ValueError(f"{message} ({found} vs {wanted}).")
+        if event is not None and event.is_fully_defined() and expected is not None:
+            sizes = np.array(event.as_list(), np.int32)
+            if not np.array_equal(sizes[expected >= 0], expected[expected >= 0]):
+                raise ValueError(f"{message} ({sizes} vs {expected}).")
             return []
         if not self.validate_args:
             return []
         is_given = tf.reshape(old >= 0, [-1])
-        found = tf.shape(x)[tf.rank(x) - tf.shape(old)[0] :]
+        sizes = tf.shape(x)[tf.rank(x) - tf.shape(old)[0] :]
         return [
             _v1.assert_equal(
-                tf.boolean_mask(found, is_given),
+                tf.boolean_mask(sizes, is_given),
                 tf.boolean_mask(old, is_given),
                 message=f"{message}.",
             )
@@ -186,8 +186,8 @@ def _shape_checks(shape: tf.Tensor, validate_args: bool) -> list[Any]:
             _v1.assert_less_equal(tf.rank(shape), 1, message=f"`{shape}` rank should be <= 1.")
         )
     # Raises the error about integers below -1. Those that are -1 count as unknown.
-    known = constant_value_as_shape(shape)
-    if validate_args and not known.is_fully_defined():
+    static_shape = constant_value_as_shape(shape)
+    if validate_args and not static_shape.is_fully_defined():
         inferred = tf.reduce_sum(tf.cast(tf.equal(shape, -1), tf.int32))
         text = f"`{shape}` elements must "
         checks += [

@@ -208,8 +208,8 @@ class Chain(Bijector):
                 event_ndims = shape.rank
             else:
                 shape = getattr(each, f"{direction}_event_shape_tensor")(shape)
-                known = tf.get_static_value(tf.size(shape))
-                event_ndims = tf.size(shape) if known is None else int(known)
+                static_size = tf.get_static_value(tf.size(shape))
+                event_ndims = tf.size(shape) if static_size is None else int(static_size)
             value = getattr(each, direction)(value, **own)
         return total
 
@@ -226,10 +226,10 @@ def _min_event_ndims(pairs: Sequence[tuple[int, int]]) -> int:
     Args:
       pairs: of each one, in order, the dimensions that it needs and those that it leaves.
     """
-    needed = kept = 0
+    needed = ndims = 0
     for before, behind in pairs:
-        needed += max(before - kept, 0)
-        kept = max(before, kept) - (before - behind)
+        needed += max(before - ndims, 0)
+        ndims = max(before, ndims) - (before - behind)
     return needed
 
 
@@ -287,14 +287,14 @@ class Inline(Bijector):
         }
 
     def _call(self, function: str, value: tf.Tensor, kwargs: dict[str, Any]) -> Any:
-        found = self._functions[function]
-        if not callable(found):
+        implementation = self._functions[function]
+        if not callable(implementation):
             raise NotImplementedError(f"{function} is not a callable function.")
-        return found(value, **kwargs)
+        return implementation(value, **kwargs)
 
     def _shape(self, function: str, shape: Any) -> Any:
-        found = self._functions[function]
-        return shape if found is None else found(shape)
+        implementation = self._functions[function]
+        return shape if implementation is None else implementation(shape)
 
     def _forward_event_shape(self, input_shape: tf.TensorShape) -> tf.TensorShape:
         return self._shape("forward_event_shape", input_shape)

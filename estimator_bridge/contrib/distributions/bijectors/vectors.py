@@ -75,12 +75,12 @@ class SoftmaxCentered(_OfVectors):
         return tf.squeeze(-total + others, axis=-1)
 
 
-def _resized(made: tf.Tensor, of: tf.Tensor, added: int) -> tf.Tensor:
+def _resized(tensor: tf.Tensor, of: tf.Tensor, added: int) -> tf.Tensor:
     """Gives a tensor the static shape of another, with a last dimension of another size."""
     if of.shape.rank is not None:
         last = _last(of.shape)
-        made.set_shape(of.shape[:-1].concatenate([None if last is None else last + added]))
-    return made
+        tensor.set_shape(of.shape[:-1].concatenate([None if last is None else last + added]))
+    return tensor
 
 
 class Ordered(_OfVectors):

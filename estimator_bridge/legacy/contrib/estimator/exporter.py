@@ -50,13 +50,13 @@ class StepsExporter(Exporter):
         self._exporter = SavedModelExporter(name, receiver_fn, assets_extra, as_text)
         self._event_file_pattern = event_file_pattern
         self._model_dir: str | None = None  # whose event files have been read
-        given = list(steps_to_keep)
-        steps = [step for step in given if isinstance(step, int) and step > 0]
+        all_steps = list(steps_to_keep)
+        steps = [step for step in all_steps if isinstance(step, int) and step > 0]
         if not steps:
             raise ValueError(
-                f"`steps_to_keep` list must have at least one positive integer, got {given!r}."
+                f"`steps_to_keep` list must have at least one positive integer, got {all_steps!r}."
             )
-        if steps != given:
+        if steps != all_steps:
             logging.warning(
                 "Changed `steps_to_keep`, by omitting non-integer or less than 1 elements, to %s",
                 steps,

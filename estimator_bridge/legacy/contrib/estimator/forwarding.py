@@ -35,7 +35,7 @@ def forward_features(
     Raises:
       TypeError: ``keys`` are not strings.
     """
-    wanted = _check_keys(keys)
+    feature_names = _check_keys(keys)
     defaults = sparse_default_values or {}
     original_fn = estimator._model_fn
 
@@ -45,7 +45,7 @@ def forward_features(
             spec = spec.as_estimator_spec()
         if spec.predictions is None:
             return spec
-        names = list(features) if wanted is None else wanted
+        names = list(features) if feature_names is None else feature_names
         _check_names(names, features, spec.predictions)
         added = {name: _dense(name, features[name], defaults) for name in names}
         outputs = dict(spec.export_outputs or {})

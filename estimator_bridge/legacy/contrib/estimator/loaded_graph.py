@@ -57,20 +57,20 @@ def import_graph(
     """
     _check_tables(meta_graph)
     graph = tf.compat.v1.get_default_graph()
-    made = type(meta_graph)()
-    made.CopyFrom(meta_graph)
-    _use_own_assets(made, folder)
+    graph_copy = type(meta_graph)()
+    graph_copy.CopyFrom(meta_graph)
+    _use_own_assets(graph_copy, folder)
     references: set[str] = set()
     if isinstance(graph, TracedGraph):
-        made, references = with_resource_variables(made)
-    names = _renamed(made, {operation.name for operation in graph.get_operations()})
+        graph_copy, references = with_resource_variables(graph_copy)
+    names = _renamed(graph_copy, {operation.name for operation in graph.get_operations()})
     replaced = {}
     for name, tensor in inputs.items():
         # A control edge has a name of its own in a GraphDef.
         replaced[names.get(name, name)] = replaced["^" + names.get(name, name)] = tensor
     # A strategy opens variable scopes later, when the graph is finalized: they are made here.
     with _v1.variable_scope(_v1.get_variable_scope()):
-        _v1.train.import_meta_graph(made, input_map=replaced)
+        _v1.train.import_meta_graph(graph_copy, input_map=replaced)
     if isinstance(graph, TracedGraph):  # not before: it finds the handles by their names
         graph.references |= references
     outputs = {
@@ -83,7 +83,7 @@ def import_graph(
             f"Multiple ops found in the train_op collection: {[step.name for step in steps]}. "
             "Export a model with one train_op."
         )
-    loaded = LoadedGraph(outputs, steps[0] if steps else None, _main_op(made, names))
+    loaded = LoadedGraph(outputs, steps[0] if steps else None, _main_op(graph_copy, names))
     for key in _BUILDERS:
         _v1.get_collection_ref(key).clear()
     return loaded
@@ -91,9 +91,9 @@ def import_graph(
 
 def _main_op(meta_graph: Any, names: Mapping[str, str]) -> Any:
     for key in _MAIN_OPS:
-        found = _v1.get_collection(key)
-        if found:
-            return found[0]
+        ops = _v1.get_collection(key)
+        if ops:
+            return ops[0]
     signature = meta_graph.signature_def.get(_INIT_SIGNATURE)
     if signature is None:
         return None
@@ -114,13 +114,13 @@ def _use_own_assets(meta_graph: Any, folder: str) -> None:
 
 def _assets(meta_graph: Any) -> list[Any]:
     """Returns the AssetFileDefs, which are in a field or in a collection."""
-    found = list(meta_graph.asset_file_def)
+    assets = list(meta_graph.asset_file_def)
     collections = meta_graph.collection_def
     for packed in collections[_ASSETS].any_list.value if _ASSETS in collections else ():
         asset = type(meta_graph)().asset_file_def.add()
         packed.Unpack(asset)
-        found.append(asset)
-    return found
+        assets.append(asset)
+    return assets
 
 
 def _check_tables(meta_graph: Any) -> None:
@@ -135,16 +135,16 @@ def _check_tables(meta_graph: Any) -> None:
         )
 
 
-def _renamed(meta_graph: Any, taken: set[str]) -> dict[str, str]:
+def _renamed(meta_graph: Any, used_names: set[str]) -> dict[str, str]:
     """Gives other names to nodes whose names are taken; returns these by old name."""
     own = {node.name for node in meta_graph.graph_def.node}
     names = {}
-    for name in sorted(own & taken):
+    for name in sorted(own & used_names):
         number = 1
-        while f"{name}_{number}" in own | taken:
+        while f"{name}_{number}" in own | used_names:
             number += 1
         names[name] = f"{name}_{number}"
-        taken.add(names[name])
+        used_names.add(names[name])
     if not names:
         return {}
     for node in meta_graph.graph_def.node:
@@ -154,13 +154,13 @@ def _renamed(meta_graph: Any, taken: set[str]) -> dict[str, str]:
                 f"or of another model. Give that operation another name."
             )
         node.name = names.get(node.name, node.name)
-        node.input[:] = [_rename(given, names) for given in node.input]
+        node.input[:] = [_rename(input_name, names) for input_name in node.input]
         groups = node.attr["_class"].list.s if "_class" in node.attr else []
         groups[:] = [b"loc:@" + _rename(each[5:].decode(), names).encode() for each in groups]
     for collection in meta_graph.collection_def.values():
         if collection.WhichOneof("kind") == "node_list":
-            listed = collection.node_list.value
-            listed[:] = [_rename(each, names) for each in listed]
+            node_names = collection.node_list.value
+            node_names[:] = [_rename(each, names) for each in node_names]
     return names
 
 

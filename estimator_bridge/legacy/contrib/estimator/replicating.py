@@ -80,8 +80,8 @@ class TowerOptimizer(_Optimizer):
     applied = 0  # how often any instance has applied gradients
 
     def __init__(self, optimizer_or_optimizer_fn: Any):
-        made = optimizer_or_optimizer_fn
-        self._optimizer = made if isinstance(made, _Optimizer) else made()
+        optimizer = optimizer_or_optimizer_fn
+        self._optimizer = optimizer if isinstance(optimizer, _Optimizer) else optimizer()
         super().__init__(use_locking=False, name="TowerOptimizer")
 
     def get_slot(self, var: tf.Variable, name: str) -> tf.Variable | None:

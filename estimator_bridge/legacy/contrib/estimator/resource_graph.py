@@ -56,17 +56,17 @@ def with_resource_variables(meta_graph: Any) -> tuple[Any, set[str]]:
         TensorFlow 1.0.
     """
     conversion = _Conversion(meta_graph)
-    made = type(meta_graph)()
-    made.CopyFrom(meta_graph)
-    del made.graph_def.node[:]
+    result = type(meta_graph)()
+    result.CopyFrom(meta_graph)
+    del result.graph_def.node[:]
     for node in meta_graph.graph_def.node:
-        made.graph_def.node.extend(conversion.nodes_for(node))
-    for collection in made.collection_def.values():
+        result.graph_def.node.extend(conversion.nodes_for(node))
+    for collection in result.collection_def.values():
         if collection.WhichOneof("kind") != "bytes_list":
             continue
         values = collection.bytes_list.value
         values[:] = [conversion.variable(value) for value in values]
-    return made, conversion.variables
+    return result, conversion.variables
 
 
 class _Conversion:
@@ -96,9 +96,9 @@ class _Conversion:
             yield self._with_values(node, ())
             return
         if node.op in _PASSING:
-            made = self._with_values(node, references, _PASSING[node.op])
-            made.attr["T"].type = _RESOURCE
-            yield made
+            replacement = self._with_values(node, references, _PASSING[node.op])
+            replacement.attr["T"].type = _RESOURCE
+            yield replacement
             yield from self._reads_of_passed(node)
             return
         target = _COUNTERPARTS.get(node.op, f"Resource{node.op}")
@@ -108,57 +108,59 @@ class _Conversion:
                 "reference and has no counterpart for resources. Export the model again with "
                 "tf.enable_resource_variables() and tables and queues of tf.data or tf.lookup."
             )
-        made = self._with_values(node, references, target)
-        _keep_attributes(made, node, op_def(target))
+        replacement = self._with_values(node, references, target)
+        _keep_attributes(replacement, node, op_def(target))
         if f"{node.name}:0" in self._values and _makes_references(definition):
-            made.name = f"{node.name}/update"
-            yield made
+            replacement.name = f"{node.name}/update"
+            yield replacement
             dtype = node.attr["T"].type
-            yield _read(node.name, self._handle(f"{node.name}:0"), dtype, [f"^{made.name}"])
+            yield _read(node.name, self._handle(f"{node.name}:0"), dtype, [f"^{replacement.name}"])
         else:
-            yield made
+            yield replacement
 
     def _with_values(self, node: Any, references: tuple[int, ...], op: str = "") -> Any:
         """Returns a node whose inputs are handles at some positions, and values at others."""
-        made = type(node)()
-        made.CopyFrom(node)
-        made.op = op or node.op
+        replacement = type(node)()
+        replacement.CopyFrom(node)
+        replacement.op = op or node.op
         waits = []
-        for number, given in enumerate(node.input):
-            if given.startswith("^"):
+        for number, input_name in enumerate(node.input):
+            if input_name.startswith("^"):
                 continue
             if number in references:
-                made.input[number] = self._handle(given)
-                waits += self._updates_before(given)
+                replacement.input[number] = self._handle(input_name)
+                waits += self._updates_before(input_name)
             else:
-                made.input[number] = self._value(given)
-        made.input.extend(name for name in dict.fromkeys(waits) if name not in made.input)
-        if made.op != node.op or any(a != b for a, b in zip(made.input, node.input)):
-            made.attr.pop("_output_shapes", None)
-        return made
+                replacement.input[number] = self._value(input_name)
+        replacement.input.extend(
+            name for name in dict.fromkeys(waits) if name not in replacement.input
+        )
+        if replacement.op != node.op or any(a != b for a, b in zip(replacement.input, node.input)):
+            replacement.attr.pop("_output_shapes", None)
+        return replacement
 
-    def _handle(self, given: str) -> str:
+    def _handle(self, reference: str) -> str:
         """Returns the handle that a reference became."""
-        source = self._nodes[node_name(given)]
+        source = self._nodes[node_name(reference)]
         if source.op in _VARIABLES or source.op in _PASSING:
-            return given
+            return reference
         return self._handle(source.input[_references(source, op_def(source.op))[0]])
 
-    def _updates_before(self, given: str) -> list[str]:
+    def _updates_before(self, reference: str) -> list[str]:
         """Returns what an operation on an update's output waits for."""
-        source = self._nodes[node_name(given)]
+        source = self._nodes[node_name(reference)]
         return [] if source.op in _VARIABLES or source.op in _PASSING else [f"^{source.name}"]
 
-    def _value(self, given: str) -> str:
-        source = self._nodes.get(node_name(given))
+    def _value(self, tensor_name: str) -> str:
+        source = self._nodes.get(node_name(tensor_name))
         if source is None:
-            return given
+            return tensor_name
         if source.op in _VARIABLES:
             return source.name + _READ
-        output = int(tensor_ref(given).rpartition(":")[2])
+        output = int(tensor_ref(tensor_name).rpartition(":")[2])
         if source.op in _PASSING and output in _referenced(source):
             return f"{source.name}/value_{output}"
-        return given
+        return tensor_name
 
     def _reads_of_passed(self, node: Any) -> Iterator[Any]:
         """Yields reads of the outputs of an operation that passes a handle on."""
@@ -171,9 +173,9 @@ class _Conversion:
         """Yields the tensors that are used as values."""
         for node in self._nodes.values():
             references = _references(node, op_def(node.op))
-            for number, given in enumerate(node.input):
-                if not given.startswith("^") and number not in references:
-                    yield tensor_ref(given)
+            for number, input_name in enumerate(node.input):
+                if not input_name.startswith("^") and number not in references:
+                    yield tensor_ref(input_name)
         for collection in meta_graph.collection_def.values():
             yield from (name for name in collection.node_list.value if ":" in name)
         for signature in meta_graph.signature_def.values():
@@ -214,18 +216,18 @@ def _variable_nodes(node: Any) -> Iterator[Any]:
 
 
 def _read(name: str, handle: str, dtype: int, waits: list[str]) -> Any:
-    read = tf.compat.v1.NodeDef(name=name, op="ReadVariableOp", input=[handle, *waits])
-    read.attr["dtype"].type = dtype
-    return read
+    node = tf.compat.v1.NodeDef(name=name, op="ReadVariableOp", input=[handle, *waits])
+    node.attr["dtype"].type = dtype
+    return node
 
 
-def _keep_attributes(made: Any, node: Any, definition: Any) -> None:
-    known = {attribute.name for attribute in definition.attr}
-    if "dtype" in known and "T" in node.attr:
-        made.attr["dtype"].CopyFrom(node.attr["T"])
-    for name in list(made.attr):
-        if name not in known and not name.startswith("_"):
-            del made.attr[name]
+def _keep_attributes(replacement: Any, node: Any, definition: Any) -> None:
+    attributes = {attribute.name for attribute in definition.attr}
+    if "dtype" in attributes and "T" in node.attr:
+        replacement.attr["dtype"].CopyFrom(node.attr["T"])
+    for name in list(replacement.attr):
+        if name not in attributes and not name.startswith("_"):
+            del replacement.attr[name]
 
 
 def _variable_def(serialized: bytes) -> Any:

@@ -182,9 +182,9 @@ def rnn_model_fn(
             f"features should be a dictionary of `Tensor`s. Given type: {type(features)}. Return "
             "({'key': feature}, labels) from input_fn."
         )
-    made = optimizer_v1(optimizer, _RATE)
-    if made is not optimizer:
-        made = clip_gradients_by_norm(made, _CLIP_NORM)
+    v1_optimizer = optimizer_v1(optimizer, _RATE)
+    if v1_optimizer is not optimizer:
+        v1_optimizer = clip_gradients_by_norm(v1_optimizer, _CLIP_NORM)
     scope = _v1.variable_scope(
         "rnn", values=tuple(features.values()), partitioner=partitioner(config)
     )
@@ -204,7 +204,7 @@ def rnn_model_fn(
             features=features,
             mode=mode,
             labels=labels,
-            train_op_fn=lambda loss: made.minimize(loss, _v1.train.get_global_step()),
+            train_op_fn=lambda loss: v1_optimizer.minimize(loss, _v1.train.get_global_step()),
             logits=logits,
         )
 

@@ -70,10 +70,10 @@ def make_rnn_cell_fn(num_units: Iterable[int] | None, cell_type: Any = _BASIC) -
 
 
 def _cell_class(cell_type: Any) -> Any:
-    known = _v1.nn.rnn_cell
+    cells = _v1.nn.rnn_cell
     if isinstance(cell_type, str) and cell_type in _CELLS:
-        return getattr(known, _CELLS[cell_type])
-    if isinstance(cell_type, type) and issubclass(cell_type, known.RNNCell):
+        return getattr(cells, _CELLS[cell_type])
+    if isinstance(cell_type, type) and issubclass(cell_type, cells.RNNCell):
         return cell_type
     described = f"Supported cell types are {list(_CELLS)}; got {cell_type}"
     if cell_type and not isinstance(cell_type, type):  # what issubclass raised
@@ -147,8 +147,8 @@ def _with_context(steps: tf.Tensor, context: tf.Tensor) -> tf.Tensor:
         checks.append(
             _v1.assert_rank(tensor, rank, data=shape, message=f"{name} must have rank {rank}")
         )
-        wanted = f"{name} must have dtype float32; got {tensor.dtype}."
-        checks.append(_v1.assert_type(tensor, tf.float32, message=wanted))
+        message = f"{name} must have dtype float32; got {tensor.dtype}."
+        checks.append(_v1.assert_type(tensor, tf.float32, message=message))
     with tf.control_dependencies(checks):
         length = tf.shape(steps)[1]
         times = tf.concat([[1], [length], [1]], 0)

@@ -85,8 +85,8 @@ class SavedModelEstimator(Estimator):
 
     def _warm_start(self) -> None:
         path = self._warm_start_settings.ckpt_to_initialize_from
-        found, others = _warm_started({name for name, _ in tf.train.list_variables(path)})
-        warm_start(WarmStartSettings(path, found))
+        variables, others = _warm_started({name for name, _ in tf.train.list_variables(path)})
+        warm_start(WarmStartSettings(path, variables))
         if others:
             logging.warning(
                 "As in TensorFlow 1.15, an optimizer's values for variables that may be divided "
@@ -102,14 +102,14 @@ def _warm_started(saved: set[str]) -> tuple[list[tf.Variable], list[str]]:
     no slot of a variable that a partitioner has made. A pattern that found a variable twice, such
     as "w" and "w/Adam", was an error; it is none here.
     """
-    found, others = [], []
+    variables, others = [], []
     for variable in _v1.global_variables():
         name = _saved_name(variable)
         if any(re.match(pattern, variable.name) for pattern in saved):
-            found += [variable] if name in saved else []
+            variables += [variable] if name in saved else []
         elif name in saved:
             others.append(name)
-    return found, others
+    return variables, others
 
 
 def _saved_name(variable: tf.Variable) -> str:
@@ -195,19 +195,19 @@ class _SavedModel:
         )
 
 
-def _inputs(wanted: Mapping[str, Any], features: Any, labels: Any) -> dict[str, tf.Tensor]:
+def _inputs(infos: Mapping[str, Any], features: Any, labels: Any) -> dict[str, tf.Tensor]:
     """Returns the tensors that replace the graph's placeholders, by the node's name."""
-    given = {**_named(labels, "label"), **_named(features, "feature")}
-    found = {}
-    for key, info in wanted.items():
-        if key not in given:
+    tensors = {**_named(labels, "label"), **_named(features, "feature")}
+    replacements = {}
+    for key, info in infos.items():
+        if key not in tensors:
             raise ValueError(
                 f'Key "{key}" not found in features or labels passed in to the model function. All '
-                f"required keys: {sorted(wanted)}. Got {sorted(given)}."
+                f"required keys: {sorted(infos)}. Got {sorted(tensors)}."
             )
-        _check_tensor(given[key], info, key)
-        found[info.name.partition(":")[0]] = given[key]
-    return found
+        _check_tensor(tensors[key], info, key)
+        replacements[info.name.partition(":")[0]] = tensors[key]
+    return replacements
 
 
 def _named(tensors: Any, default: str) -> dict[str, Any]:
@@ -250,10 +250,10 @@ def _predictions(outputs: Mapping[str, tf.Tensor]) -> dict[str, tf.Tensor]:
 
 def _metrics(outputs: Mapping[str, tf.Tensor]) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
     """Returns pairs of a value and its update, by the metric's name, which has a prefix."""
-    found = {}
+    metrics = {}
     for key, value in outputs.items():
         name = key[: -len(_VALUE)]
         is_value = key.partition("/")[0] == _METRICS and key.endswith(_VALUE)
         if is_value and name + _UPDATE in outputs:
-            found[name] = value, outputs[name + _UPDATE]
-    return found
+            metrics[name] = value, outputs[name + _UPDATE]
+    return metrics

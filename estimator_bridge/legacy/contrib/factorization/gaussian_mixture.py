@@ -121,11 +121,11 @@ class GmmAlgorithm:
         repeated = tf.reshape(repeated, tf.concat([[num_classes], tf.shape(covariance)], 0))
 
         def assign() -> tf.Tensor:
-            put = [
+            assignments = [
                 _v1.assign(self._means, tf.expand_dims(means, 1), validate_shape=False),
                 _v1.assign(self._covariances, repeated, validate_shape=False),
             ]
-            with tf.control_dependencies(put):
+            with tf.control_dependencies(assignments):
                 return tf.identity(_v1.assign(self._is_initialized, True))
 
         chosen = _v1.cond(tf.identity(self._is_initialized), lambda: tf.constant(True), assign)

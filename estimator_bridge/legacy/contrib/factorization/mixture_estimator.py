@@ -81,8 +81,8 @@ class GMM(Estimator):
         steps: int | None = None,
     ) -> Any:
         """Returns the logarithm of the sum of the likelihoods of the last batch's points."""
-        found = self.evaluate(input_fn=input_fn, batch_size=batch_size, steps=steps)
-        return np.log(np.sum(np.exp(found[GMM.SCORES])))
+        results = self.evaluate(input_fn=input_fn, batch_size=batch_size, steps=steps)
+        return np.log(np.sum(np.exp(results[GMM.SCORES])))
 
     def weights(self) -> np.ndarray:
         """Returns the distributions' weights, [num_clusters]."""

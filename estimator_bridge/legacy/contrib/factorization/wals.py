@@ -139,7 +139,7 @@ def _trained(
     is_done = _state(False, "is_sweep_done")
     completed = _state(0, _Own.COMPLETED_SWEEPS)
     loss, error = _state(0.0, _Own.LOSS), _state(0.0, _Own.RWSE)
-    seen = [
+    processed = [
         _state(tf.fill([size], False), f"processed_{name}")
         for size, name in zip(sizes, ("rows", "cols"))
     ]
@@ -148,26 +148,26 @@ def _trained(
     _v1.summary.scalar("completed_sweeps", completed)
 
     def switch() -> tf.Tensor:
-        reset = [_v1.assign(each, tf.zeros_like(each)) for each in seen]
+        reset = [_v1.assign(each, tf.zeros_like(each)) for each in processed]
         return _after([*reset, _v1.assign(is_row, tf.logical_not(is_row))])
 
     def sweep(axis: int) -> tf.Tensor:
-        is_first = tf.logical_not(tf.reduce_any(seen[axis]))
+        is_first = tf.logical_not(tf.reduce_any(processed[axis]))
         prepare = (model.prepare_row_update, model.prepare_col_update)[axis]
         ready = _v1.cond(is_first, lambda: _after([prepare()]), lambda: tf.constant(True))
-        given = features[(_Own.INPUT_ROWS, _Own.INPUT_COLS)[axis]]
+        entries = features[(_Own.INPUT_ROWS, _Own.INPUT_COLS)[axis]]
         with tf.control_dependencies([ready]):
-            found = _updates(model, given, axis)
-            put = [
-                found.update_op,
-                _v1.assign(loss, found.unregularized_loss + found.regularization),
-                _v1.assign(error, tf.sqrt(found.unregularized_loss / found.sum_weights)),
+            update = _updates(model, entries, axis)
+            updates = [
+                update.update_op,
+                _v1.assign(loss, update.unregularized_loss + update.regularization),
+                _v1.assign(error, tf.sqrt(update.unregularized_loss / update.sum_weights)),
             ]
-        rows = given.indices[:, 0]
-        with tf.control_dependencies(put):
-            marked = _v1.scatter_update(seen[axis], rows, tf.ones_like(rows, tf.bool))
+        rows = entries.indices[:, 0]
+        with tf.control_dependencies(updates):
+            marked = _v1.scatter_update(processed[axis], rows, tf.ones_like(rows, tf.bool))
         with tf.control_dependencies([marked]):
-            is_complete = tf.reduce_all(seen[axis])
+            is_complete = tf.reduce_all(processed[axis])
         return _after(
             [
                 _v1.assign(is_done, is_complete),
@@ -190,8 +190,8 @@ def _trained(
 
 def _evaluated(model: WALSModel, features: Mapping[str, Any]) -> ModelFnOps:
     def loss_of(name: str, axis: int) -> tf.Tensor:
-        found = _updates(model, features[name], axis)
-        return found.unregularized_loss + found.regularization
+        update = _updates(model, features[name], axis)
+        return update.unregularized_loss + update.regularization
 
     loss = _v1.cond(
         features[_Own.PROJECT_ROW],
@@ -211,10 +211,10 @@ def _projected(model: WALSModel, features: Mapping[str, Any]) -> ModelFnOps:
     return ModelFnOps(ModeKeys.INFER, predictions={_Own.PROJECTION_RESULT: projection})
 
 
-def _updates(model: WALSModel, given: tf.SparseTensor, axis: int) -> WALSUpdate:
+def _updates(model: WALSModel, entries: tf.SparseTensor, axis: int) -> WALSUpdate:
     if axis == 0:
-        return model.update_row_factors(given, transpose_input=False)
-    return model.update_col_factors(given, transpose_input=True)
+        return model.update_row_factors(entries, transpose_input=False)
+    return model.update_col_factors(entries, transpose_input=True)
 
 
 def _state(start: Any, name: str) -> Any:

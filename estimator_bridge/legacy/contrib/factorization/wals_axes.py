@@ -84,12 +84,12 @@ def make_factors(start: Any, size: int, dimensions: int, shards: int, name: str)
     return _variables([functools.partial(tf.cast, each, tf.float32) for each in values], name)
 
 
-def make_weights(given: Any, size: int, shards: int, name: str) -> list[Any] | None:
+def make_weights(initial_weights: Any, size: int, shards: int, name: str) -> list[Any] | None:
     """Makes the variables of an axis's weights.
 
     Args:
-      given: the weight of all rows (columns), a list of weights, a list with a list for each
-        shard, or None for no weights.
+      initial_weights: the weight of all rows (columns), a list of weights, a list with a list for
+        each shard, or None for no weights.
       size: the number of rows (columns) of the matrix.
       shards: the number of variables.
       name: the start of the variables' names.
@@ -101,20 +101,21 @@ def make_weights(given: Any, size: int, shards: int, name: str) -> list[Any] | N
       ValueError: the only weight is negative, the weights are neither a number nor a list, or there
         are more or fewer lists than shards.
     """
-    if given is None:
+    if initial_weights is None:
         return None
-    if isinstance(given, numbers.Real) and float(given) >= 0:
+    if isinstance(initial_weights, numbers.Real) and float(initial_weights) >= 0:
         sizes = _sizes(size, shards)
         return _variables(
-            [functools.partial(tf.fill, [part], float(given)) for part in sizes], name
+            [functools.partial(tf.fill, [part], float(initial_weights)) for part in sizes], name
         )
-    if not isinstance(given, Iterable):
+    if not isinstance(initial_weights, Iterable):
         raise ValueError(
             "Invalid weight initialization argument. Must be one of these: None, a real "
             "non-negative real number, or a list of lists of non-negative real numbers (or "
-            f"equivalent iterables) corresponding to sharded factors. Got {given!r} as {name}."
+            f"equivalent iterables) corresponding to sharded factors. Got {initial_weights!r} as "
+            f"{name}."
         )
-    values = list(given)
+    values = list(initial_weights)
     values = [values] if shards == 1 and len(values) == size else values
     if len(values) != shards:
         raise ValueError(f"{name} needs a list for each of {shards} shards. Got {len(values)}.")

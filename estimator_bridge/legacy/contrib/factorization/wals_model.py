@@ -26,7 +26,7 @@ _v1 = tf.compat.v1
 
 
 class WALSUpdate(NamedTuple):
-    """What an update gives.
+    """The results of an update.
 
     Attributes:
       new_values: the new factors of the rows (columns) in the input.
@@ -104,13 +104,13 @@ class WALSModel:
             "col": (input_cols, num_col_shards, col_weights, col_init),
         }
         weights, factors, gramians = {}, {}, {}
-        for name, (size, shards, given, _) in parts.items():
+        for name, (size, shards, initial_weights, _) in parts.items():
             with _scope(f"{name}_weights", use_scoped_vars):
-                weights[name] = make_weights(given, size, shards, f"{name}_weights")
+                weights[name] = make_weights(initial_weights, size, shards, f"{name}_weights")
         for name, (size, shards, _, start) in parts.items():
             with _scope(f"{name}_factors", use_scoped_vars):
-                made = make_factors(start, size, n_components, shards, f"{name}_factors")
-                factors[name] = made
+                variables = make_factors(start, size, n_components, shards, f"{name}_factors")
+                factors[name] = variables
         for name in parts:
             gramians[name] = _v1.Variable(
                 tf.zeros([n_components, n_components]), name=f"{name}_gramian"
@@ -268,26 +268,26 @@ class WALSModel:
         return self._solved(self._columns, self._rows, sp_input, is_transposed, weights).values
 
     def _updated(
-        self, axis: Axis, other: Axis, given: tf.SparseTensor, is_transposed: bool, name: str
+        self, axis: Axis, other: Axis, sp_input: tf.SparseTensor, is_transposed: bool, name: str
     ) -> WALSUpdate:
-        solved = self._solved(axis, other, given, is_transposed, None)
+        solved = self._solved(axis, other, sp_input, is_transposed, None)
         update_op = scatter(axis.factors, axis.size, solved.ids, solved.values, name)
         loss, regularization, weights = self._losses(axis, other, solved)
         return WALSUpdate(solved.values, update_op, loss, regularization, weights)
 
     def _solved(
-        self, axis: Axis, other: Axis, given: Any, is_transposed: bool, weights: Any
+        self, axis: Axis, other: Axis, sp_input: Any, is_transposed: bool, weights: Any
     ) -> _Solved:
-        if not isinstance(given, tf.SparseTensor):
-            raise TypeError(f"sp_input must be a SparseTensor. Got {given!r}.")
-        rows, columns = given.indices[:, 0], given.indices[:, 1]
+        if not isinstance(sp_input, tf.SparseTensor):
+            raise TypeError(f"sp_input must be a SparseTensor. Got {sp_input!r}.")
+        rows, columns = sp_input.indices[:, 0], sp_input.indices[:, 1]
         if is_transposed:
             rows, columns = columns, rows
         ids, row_at = tf.unique(rows)
         other_ids, column_at = tf.unique(columns)
         entries = tf.SparseTensor(
             tf.cast(tf.stack([row_at, column_at], 1), tf.int64),
-            given.values,
+            sp_input.values,
             tf.cast(tf.stack([tf.size(ids), tf.size(other_ids)]), tf.int64),
         )
         factors = looked_up(other.cached_factors, other_ids)

@@ -51,16 +51,16 @@ class KernelLinearClassifier(LinearEstimator):
         columns, maps = tuple(feature_columns or ()), dict(kernel_mappers or {})
         if not columns and not maps:
             raise ValueError("You should set at least one of feature_columns, kernel_mappers.")
-        for mapper in (each for listed in maps.values() for each in listed):
+        for mapper in (each for mappers in maps.values() for each in mappers):
             if not isinstance(mapper, DenseKernelMapper):
                 raise ValueError(
                     f"Invalid kernel mappers. Got {mapper!r}; wanted a RandomFourierFeatureMapper, "
                     "or another DenseKernelMapper."
                 )
-        maps = {column: listed for column, listed in maps.items() if _is_mapped(column)}
+        maps = {column: mappers for column, mappers in maps.items() if _is_mapped(column)}
         mapped = [
-            layers.real_valued_column(_name(column), sum(each.output_dim for each in listed))
-            for column, listed in maps.items()
+            layers.real_valued_column(_name(column), sum(each.output_dim for each in mappers))
+            for column, mappers in maps.items()
         ]
         super().__init__(
             [*columns, *mapped],
@@ -85,8 +85,8 @@ class KernelLinearClassifier(LinearEstimator):
         Args:
           input_fn: returns features, or a dataset of them.
         """
-        given = {"input_fn": input_fn}
-        return self._predicted(PredictionKey.PROBABILITIES, given, as_iterable=True)
+        arguments = {"input_fn": input_fn}
+        return self._predicted(PredictionKey.PROBABILITIES, arguments, as_iterable=True)
 
 
 def _is_mapped(column: Any) -> bool:
@@ -107,8 +107,8 @@ def _name(column: Any) -> str:
 def _with_mapped(maps: _Mappers) -> Callable[..., Any]:
     def engineer(features: Mapping[str, Any], labels: Any) -> tuple[dict[str, Any], Any]:
         added = {
-            _name(column): tf.concat([each.map(features[column.name]) for each in listed], 1)
-            for column, listed in maps.items()
+            _name(column): tf.concat([each.map(features[column.name]) for each in mappers], 1)
+            for column, mappers in maps.items()
         }
         return {**features, **added}, labels
 

@@ -122,11 +122,11 @@ def finite(input_fn: Callable[..., Any]) -> Callable[[], Any]:
     """
 
     def limited() -> Any:
-        found = input_fn()
+        inputs = input_fn()
         has_queues = _v1.get_collection(_v1.GraphKeys.QUEUE_RUNNERS)
-        if isinstance(found, tf.data.Dataset) or has_queues:
-            return found
-        features = found[0] if isinstance(found, (tuple, list)) else found
+        if isinstance(inputs, tf.data.Dataset) or has_queues:
+            return inputs
+        features = inputs[0] if isinstance(inputs, (tuple, list)) else inputs
         counted = _v1.train.limit_epochs(tf.constant(0), num_epochs=1)
         with tf.control_dependencies([counted]):
             return tf.nest.map_structure(tf.identity, features, expand_composites=True)

@@ -54,8 +54,10 @@ class CategoricalProcessor:
         del unused_y
         for row in _rows(x):
             if self.vocabularies_ is None:
-                made = [CategoricalVocabulary() for _ in row]
-                self.vocabularies_ = made[:1] * len(made) if self.share else made
+                vocabularies = [CategoricalVocabulary() for _ in row]
+                self.vocabularies_ = (
+                    vocabularies[:1] * len(vocabularies) if self.share else vocabularies
+                )
             for vocabulary, category in zip(self.vocabularies_, row):
                 if not _is_nan(category):
                     vocabulary.add(category)
@@ -79,7 +81,10 @@ class CategoricalProcessor:
         self.freeze()
         for row in _rows(x):
             pairs = zip(self._vocabularies(), row)
-            numbers = [0 if _is_nan(category) else known.get(category) for known, category in pairs]
+            numbers = [
+                0 if _is_nan(category) else vocabulary.get(category)
+                for vocabulary, category in pairs
+            ]
             yield np.array(numbers, np.int64)
 
     def _vocabularies(self) -> list[CategoricalVocabulary]:

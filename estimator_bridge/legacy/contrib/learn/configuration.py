@@ -87,8 +87,8 @@ class RunConfig(_RunConfig):
         session_creation_timeout_secs: float = 7200,
     ):
         self._masters = master, evaluation_master
-        given = {"master": master, "evaluation_master": evaluation_master}
-        self._other_processes = {name: address for name, address in given.items() if address}
+        addresses = {"master": master, "evaluation_master": evaluation_master}
+        self._other_processes = {name: address for name, address in addresses.items() if address}
         if session_config is None and (num_cores or log_device_placement):
             session_config = _session_config(num_cores, log_device_placement, gpu_memory_fraction)
         if save_checkpoints_secs == 0:  # not given

@@ -71,8 +71,8 @@ class BaseEstimator(Evaluable, Trainable):
     def __init__(self, model: LearnModel, model_dir: str | None = None, config: Any = None):
         self._model = model
         config = RunConfig() if config is None else config
-        known = [None, None if model_dir is None else os.fspath(model_dir)]
-        if model_dir is not None and config.model_dir not in known:
+        folders = [None, None if model_dir is None else os.fspath(model_dir)]
+        if model_dir is not None and config.model_dir not in folders:
             raise ValueError(
                 "model_dir are set both in constructor and RunConfig, but with different values: "
                 f"{model_dir!r} and {config.model_dir!r}. Set it in one of them."
@@ -201,8 +201,8 @@ class BaseEstimator(Evaluable, Trainable):
         if metrics:
             model_fn = self._model.with_metrics(metrics)
             core = EstimatorV1(model_fn, model_dir=self.model_dir, config=self.config)
-        found = core.evaluate(source, steps, hooks, checkpoint_path, name)
-        return self._model.with_own_loss(found)
+        results = core.evaluate(source, steps, hooks, checkpoint_path, name)
+        return self._model.with_own_loss(results)
 
     def predict(
         self,
@@ -239,12 +239,12 @@ class BaseEstimator(Evaluable, Trainable):
         else:
             source = finite(input_fn)
         is_batch = iterate_batches or not as_iterable
-        found = predict_at_call(self._core, source, outputs, not is_batch)
-        found = self._model.as_predicted(found)
+        predictions = predict_at_call(self._core, source, outputs, not is_batch)
+        predictions = self._model.as_predicted(predictions)
         if as_iterable:
-            return found
-        with contextlib.closing(found):
-            return next(found)
+            return predictions
+        with contextlib.closing(predictions):
+            return next(predictions)
 
     def get_variable_value(self, name: str) -> Any:
         """Returns the value of a variable in the latest checkpoint."""

@@ -210,13 +210,13 @@ class Experiment:
                 )
             ]
         self._train(max_steps=self._calls.train_steps, further_hooks=hooks)
-        found = self._evaluate(self._calls.eval_steps, None)
-        return found, self._export(found)
+        metrics = self._evaluate(self._calls.eval_steps, None)
+        return metrics, self._export(metrics)
 
     def _train_and_export_checkpoints(self, config: Any) -> Any:
         def evaluate(path: str) -> tuple[Any, list[Any]]:
-            found = self._evaluate(self._calls.eval_steps, "intermediate_export", path)
-            return found, self._export(found, path)
+            metrics = self._evaluate(self._calls.eval_steps, "intermediate_export", path)
+            return metrics, self._export(metrics, path)
 
         listener = CheckpointListener(evaluate, self._estimator.model_dir)
         saver = _v1.train.CheckpointSaverHook(
@@ -270,14 +270,14 @@ class Experiment:
             True,
             continuous_eval_predicate_fn,
             name,
-            lambda found, path: [],
+            lambda metrics, path: [],
         )
 
     def _times_with(self, delay: float | None, throttle: float | None) -> Times:
         return replace(
             self._times,
-            eval_delay_secs=_given(delay, self._times.eval_delay_secs),
-            throttle_secs=_given(throttle, self._times.throttle_secs),
+            eval_delay_secs=_value_or_default(delay, self._times.eval_delay_secs),
+            throttle_secs=_value_or_default(throttle, self._times.throttle_secs),
         )
 
     def _evaluate_continuously(
@@ -291,24 +291,24 @@ class Experiment:
     ) -> None:
         is_wanted = checked_predicate(predicate)
         wait(times.eval_delay_secs, "starting eval")
-        found: Any = None
+        metrics: Any = None
         evaluated: str | None = None
         warned = -math.inf
-        while is_wanted(found, evaluated):
-            if self._is_trained(found):
+        while is_wanted(metrics, evaluated):
+            if self._is_trained(metrics):
                 return
             start = time.monotonic()
             path = checkpoint_management.latest_checkpoint(self._estimator.model_dir)
             if not path or (is_once and path == evaluated):
-                found = {}
+                metrics = {}
                 if start - warned > _WARNING_SECS:
                     tf_logging.warning(
                         "No new checkpoint ready for evaluation in %s.", self._estimator.model_dir
                     )
                     warned = start
             else:
-                found = self._evaluate(calls.eval_steps, name, path, calls.eval_input_fn) or {}
-                export(found, path)
+                metrics = self._evaluate(calls.eval_steps, name, path, calls.eval_input_fn) or {}
+                export(metrics, path)
                 evaluated, warned = path, -math.inf
             wait(times.throttle_secs - (time.monotonic() - start), "starting next eval run")
 
@@ -324,22 +324,22 @@ class Experiment:
           The last metrics, and a list of the exports' folders.
         """
         is_wanted = checked_predicate(continuous_eval_predicate_fn)
-        found: Any = None
+        metrics: Any = None
         exported: Any = None
         path: str | None = None
-        while is_wanted(found, path) and not self._is_trained(found):
+        while is_wanted(metrics, path) and not self._is_trained(metrics):
             self._train(steps=self._times.steps_per_iteration)
             path = checkpoint_management.latest_checkpoint(self._estimator.model_dir)
-            found = self._evaluate(self._calls.eval_steps, "one_pass", path)
-            exported = self._export(found)
-        return found, exported
+            metrics = self._evaluate(self._calls.eval_steps, "one_pass", path)
+            exported = self._export(metrics)
+        return metrics, exported
 
     def test(self) -> Any:
         """Trains one step, evaluates one batch, and exports; returns the metrics."""
         self._train(steps=1)
-        found = self._evaluate(1, "one_pass")
-        self._export(found)
-        return found
+        metrics = self._evaluate(1, "one_pass")
+        self._export(metrics)
+        return metrics
 
     def run_std_server(self) -> None:
         """Refuses: it served variables to workers that step independently.
@@ -353,8 +353,8 @@ class Experiment:
             "train_distribute=tf.distribute.MultiWorkerMirroredStrategy())."
         )
 
-    def _is_trained(self, found: Mapping[str, Any] | None) -> bool:
-        step = (found or {}).get("global_step")
+    def _is_trained(self, metrics: Mapping[str, Any] | None) -> bool:
+        step = (metrics or {}).get("global_step")
         return bool(step and self._calls.train_steps and step >= self._calls.train_steps)
 
     def _train(
@@ -398,13 +398,13 @@ class Experiment:
             return self._estimator.evaluate(**shared)
         return self._estimator.evaluate(metrics=self._calls.eval_metrics, **shared)
 
-    def _export(self, found: Any, checkpoint_path: str | None = None) -> list[Any]:
+    def _export(self, metrics: Any, checkpoint_path: str | None = None) -> list[Any]:
         folder = os.path.join(os.fsdecode(self._estimator.model_dir), "export")
         return [
-            each.export(self._estimator, os.path.join(folder, each.name), checkpoint_path, found)
+            each.export(self._estimator, os.path.join(folder, each.name), checkpoint_path, metrics)
             for each in self._export_strategies
         ]
 
 
-def _given(value: float | None, default: float) -> float:
+def _value_or_default(value: float | None, default: float) -> float:
     return default if value is None else value

@@ -1,4 +1,4 @@
-"""What an Experiment is made of: its settings, checks and waits."""
+"""The parts of an Experiment: settings, checks and waits."""
 
 from __future__ import annotations
 
@@ -109,14 +109,14 @@ def as_strategies(values: Any) -> tuple[ExportStrategy, ...]:
     Raises:
       ValueError: a value is not one.
     """
-    given = (values,) if isinstance(values, ExportStrategy) else tuple(values or ())
-    for value in given:
+    strategies = (values,) if isinstance(values, ExportStrategy) else tuple(values or ())
+    for value in strategies:
         if not isinstance(value, ExportStrategy):
             raise ValueError(
                 "`export_strategies` must be an ExportStrategy, an iterable of ExportStrategy, or "
                 f"`None`, found {value}."
             )
-    return given
+    return strategies
 
 
 def checked_predicate(predicate: Any) -> Callable[[Any, str | None], bool]:
@@ -126,14 +126,14 @@ def checked_predicate(predicate: Any) -> Callable[[Any, str | None], bool]:
       ValueError: it is no function.
     """
     if predicate is None:
-        return lambda found, path: True
+        return lambda metrics, path: True
     if not callable(predicate):
         raise ValueError(
             f"`continuous_eval_predicate_fn` must be a callable, or None. Got {predicate!r}."
         )
     if "checkpoint_path" in inspect.signature(predicate).parameters:
-        return lambda found, path: predicate(found, checkpoint_path=path)
-    return lambda found, path: predicate(found)
+        return lambda metrics, path: predicate(metrics, checkpoint_path=path)
+    return lambda metrics, path: predicate(metrics)
 
 
 def wait(seconds: float, what: str) -> None:

@@ -116,11 +116,11 @@ def export_with_input_ops(
     """
 
     def receiver_fn() -> Any:
-        given = serving_input_fn()
-        if not isinstance(given, InputFnOps):
-            return given
-        features = dict(given.features)
-        inputs = dict(given.default_inputs or features)
+        serving_input = serving_input_fn()
+        if not isinstance(serving_input, InputFnOps):
+            return serving_input
+        features = dict(serving_input.features)
+        inputs = dict(serving_input.default_inputs or features)
         alternatives = {_DEFAULT: inputs, _FEATURES: features}
         return ServingInputReceiver(features, inputs, alternatives)
 
@@ -170,8 +170,8 @@ class ExportStrategy(NamedTuple):
             "eval_result": eval_result,
             "strip_default_attrs": self.strip_default_attrs,
         }
-        given = {name: value for name, value in optional.items() if name in names}
-        return self.export_fn(estimator, export_path, **given)
+        arguments = {name: value for name, value in optional.items() if name in names}
+        return self.export_fn(estimator, export_path, **arguments)
 
 
 def make_export_strategy(
@@ -208,11 +208,11 @@ def make_export_strategy(
                     f"{default_output_alternative_key}. Leave it out, and name the head in the "
                     "export_outputs of model_fn."
                 )
-            made = estimator.export_saved_model(
+            export_dir = estimator.export_saved_model(
                 export_dir_base, serving_input_fn, assets_extra, as_text, checkpoint_path
             )
         else:
-            made = estimator.export_savedmodel(
+            export_dir = estimator.export_savedmodel(
                 export_dir_base,
                 serving_input_fn,
                 default_output_alternative_key=default_output_alternative_key,
@@ -221,9 +221,9 @@ def make_export_strategy(
                 checkpoint_path=checkpoint_path,
             )
         if exports_to_keep is not None:
-            record_folder(os.fsdecode(made))
+            record_folder(os.fsdecode(export_dir))
         _delete_old(export_dir_base, exports_to_keep)
-        return made
+        return export_dir
 
     return ExportStrategy("Servo", export_fn, strip_default_attrs)
 
@@ -261,14 +261,14 @@ def make_parsing_export_strategy(
     )
 
 
-def _delete_old(folder: Any, kept: int | None) -> None:
+def _delete_old(folder: Any, count: int | None) -> None:
     """Deletes all but the latest exports, whose folders are named by their time."""
-    if kept is None:
+    if count is None:
         return
     folder = os.fsdecode(folder)
     names = (name.rstrip("/") for name in tf.io.gfile.listdir(folder))
     times = sorted(int(name) for name in names if name.isdigit())
     paths = [os.path.join(folder, str(time)) for time in times]
     own = list(filter(is_recorded_folder, paths))  # others stay
-    for path in own[: max(len(own) - kept, 0)]:
+    for path in own[: max(len(own) - count, 0)]:
         remove_recorded_folder(path)

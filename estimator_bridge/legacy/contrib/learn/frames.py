@@ -225,12 +225,12 @@ def _first_example(x: Any) -> dict[str, np.ndarray]:
     return {key: np.asarray(value) for key, value in sorted(example.items())}
 
 
-def _target_keys(given: Any, example: dict[str, Any]) -> list[str]:
-    keys = [given] if isinstance(given, str) else given
+def _target_keys(target_key: Any, example: dict[str, Any]) -> list[str]:
+    keys = [target_key] if isinstance(target_key, str) else target_key
     if keys is None:
         return []
     if not isinstance(keys, (list, tuple, set)) or not all(isinstance(key, str) for key in keys):
-        raise TypeError(f"target_key must be str or Container of str; got {given!r}")
+        raise TypeError(f"target_key must be str or Container of str; got {target_key!r}")
     for key in keys:
         if key not in example:
             raise KeyError(

@@ -23,12 +23,12 @@ def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list
       A column for each feature; the column of a single tensor has the name ''.
     """
     with tf.Graph().as_default():
-        found = input_fn()
-        if isinstance(found, tf.data.Dataset):
-            found = tf.nest.map_structure(
-                lambda spec: tf.compat.v1.placeholder(spec.dtype, spec.shape), found.element_spec
+        inputs = input_fn()
+        if isinstance(inputs, tf.data.Dataset):
+            inputs = tf.nest.map_structure(
+                lambda spec: tf.compat.v1.placeholder(spec.dtype, spec.shape), inputs.element_spec
             )
-        features = found[0] if isinstance(found, (tuple, list)) else found
+        features = inputs[0] if isinstance(inputs, (tuple, list)) else inputs
         return layers.infer_real_valued_columns(features)
 
 

@@ -109,8 +109,10 @@ class KMeansClustering(Estimator):
           as_iterable: whether to return an iterator over the points' distances by name; otherwise
             the distances of a batch, [batch, num_clusters].
         """
-        found = self.predict(input_fn=input_fn, outputs=[self.ALL_SCORES], as_iterable=as_iterable)
-        return found if as_iterable else found[self.ALL_SCORES]
+        predictions = self.predict(
+            input_fn=input_fn, outputs=[self.ALL_SCORES], as_iterable=as_iterable
+        )
+        return predictions if as_iterable else predictions[self.ALL_SCORES]
 
     def clusters(self) -> np.ndarray:
         """Returns the centers in the latest checkpoint, [num_clusters, dimensions]."""

@@ -61,16 +61,16 @@ class LearnModel:
             "config": config,
             "model_dir": getattr(config, "model_dir", None),
         }
-        given = {name: value for name, value in optional.items() if name in names}
-        made = self._model_fn(features, labels, **given)
-        if isinstance(made, ModelFnOps):
-            return made
-        if not isinstance(made, (tuple, list)) or len(made) != 3:
+        arguments = {name: value for name, value in optional.items() if name in names}
+        result = self._model_fn(features, labels, **arguments)
+        if isinstance(result, ModelFnOps):
+            return result
+        if not isinstance(result, (tuple, list)) or len(result) != 3:
             raise ValueError(
                 "Unrecognized value returned by model_fn, please return ModelFnOps. Got "
-                f"{made!r}; a tuple (predictions, loss, train_op) is accepted too."
+                f"{result!r}; a tuple (predictions, loss, train_op) is accepted too."
             )
-        predictions, loss, train_op = made
+        predictions, loss, train_op = result
         return ModelFnOps(mode, predictions, loss, train_op)
 
     def for_export(self, default_head: str | None) -> Callable[..., EstimatorSpec]:
@@ -99,11 +99,11 @@ class LearnModel:
         """
         ops = self._to_predict(features, None, config)
         heads = _for_serving(ops).output_alternatives
-        known = ops.output_alternatives or {}
-        if head is not None and head not in known:
+        alternatives = ops.output_alternatives or {}
+        if head is not None and head not in alternatives:
             raise ValueError(
                 f"Requested default_output_alternative: {head}, but available output_alternatives "
-                f"are: {sorted(known)}"
+                f"are: {sorted(alternatives)}"
             )
         if head is None and len(heads) > 1:
             raise ValueError(
@@ -127,12 +127,12 @@ class LearnModel:
             self._check(features, labels)
             features, labels = self._engineered(features, labels)
             ops = self._built(features, labels, mode, config)
-            found = dict(ops.eval_metric_ops)
+            all_metrics = dict(ops.eval_metric_ops)
             if mode == ModeKeys.EVAL and metrics:
-                found.update(_called(metrics, features, labels, ops.predictions))
-            if MetricKey.LOSS in found:
-                found[_OWN_LOSS] = found.pop(MetricKey.LOSS)
-            streamed = {name: _streamed(value) for name, value in found.items()}
+                all_metrics.update(_called(metrics, features, labels, ops.predictions))
+            if MetricKey.LOSS in all_metrics:
+                all_metrics[_OWN_LOSS] = all_metrics.pop(MetricKey.LOSS)
+            streamed = {name: _streamed(value) for name, value in all_metrics.items()}
             heads = None  # they are for exports
             return ops._replace(
                 eval_metric_ops=streamed, output_alternatives=heads
@@ -157,14 +157,14 @@ class LearnModel:
         features, labels = self._engineered(features, labels)
         return self._built(features, labels, ModeKeys.PREDICT, config)
 
-    def with_own_loss(self, found: dict[str, Any]) -> dict[str, Any]:
+    def with_own_loss(self, metrics: dict[str, Any]) -> dict[str, Any]:
         """Returns an evaluation's metrics, with the model's own metric "loss" if it has one."""
-        own = found.pop(_OWN_LOSS, None)
-        return found if own is None else {**found, MetricKey.LOSS: own}
+        own = metrics.pop(_OWN_LOSS, None)
+        return metrics if own is None else {**metrics, MetricKey.LOSS: own}
 
-    def as_predicted(self, found: Iterator[dict[str, Any]]) -> Generator[Any, None, None]:
+    def as_predicted(self, predictions: Iterator[dict[str, Any]]) -> Generator[Any, None, None]:
         """Yields predictions as the model returned them: by name, or a single array."""
-        for each in found:
+        for each in predictions:
             yield each.get(_ONLY, each)
 
 
@@ -173,8 +173,8 @@ def _for_serving(ops: ModelFnOps) -> ModelFnOps:
     by_name = dict(ops.predictions) if isinstance(ops.predictions, Mapping) else None
     heads = ops.output_alternatives
     if not heads:
-        shown = by_name or {PredictionKey.GENERIC: ops.predictions}
-        heads = {_HEAD: (ProblemType.UNSPECIFIED, shown)}
+        predictions = by_name or {PredictionKey.GENERIC: ops.predictions}
+        heads = {_HEAD: (ProblemType.UNSPECIFIED, predictions)}
     return ops._replace(
         predictions=by_name or {_ONLY: ops.predictions},
         output_alternatives=heads,
@@ -188,10 +188,10 @@ def _called(
     metrics: Mapping[Any, Any], features: Any, labels: Any, predictions: Any
 ) -> dict[str, Any]:
     """Returns metrics' tensors; a name may be a tuple of a name and the key of predictions."""
-    found = {}
+    results = {}
     for key, metric in metrics.items():
         if isinstance(metric, MetricSpec):
-            found[key] = metric.create_metric_ops(features, labels, predictions)
+            results[key] = metric.create_metric_ops(features, labels, predictions)
             continue
         name, of = key if isinstance(key, tuple) else (key, None)
         if of is not None and not isinstance(predictions, Mapping):
@@ -209,8 +209,8 @@ def _called(
             chosen = next(iter(predictions.values())) if of is None else predictions[of]
         else:
             chosen = predictions
-        found[name] = metric(chosen, labels)
-    return found
+        results[name] = metric(chosen, labels)
+    return results
 
 
 def _streamed(metric: Any) -> Any:
@@ -218,11 +218,11 @@ def _streamed(metric: Any) -> Any:
     if isinstance(metric, (tuple, list)):
         return tuple(metric)
     value = tf.convert_to_tensor(metric)
-    kept = _v1.Variable(
+    variable = _v1.Variable(
         _v1.placeholder_with_default(tf.zeros([], value.dtype), shape=None),
         trainable=False,
         collections=[_v1.GraphKeys.LOCAL_VARIABLES, _v1.GraphKeys.METRIC_VARIABLES],
         validate_shape=False,
         name="last_value",
     )
-    return tf.identity(kept), _v1.assign(kept, value, validate_shape=False)
+    return tf.identity(variable), _v1.assign(variable, value, validate_shape=False)

@@ -95,17 +95,17 @@ def _experiment_with_config(
     if hparams is not None and not isinstance(hparams, HParams):
         raise ValueError(f"`hparams` must be `HParams` instance. Got {hparams!r}.")
     experiment = _checked(experiment_fn(run_config, hparams))
-    found = experiment.estimator.config
-    if isinstance(found, RunConfig) and found.model_dir != run_config.model_dir:
+    config = experiment.estimator.config
+    if isinstance(config, RunConfig) and config.model_dir != run_config.model_dir:
         raise RuntimeError(
             "`RunConfig` instance is expected to be used by the `Estimator` inside the Experiment. "
-            f"Its model_dir is {found.model_dir!r}, that of run_config {run_config.model_dir!r}. "
+            f"Its model_dir is {config.model_dir!r}, that of run_config {run_config.model_dir!r}. "
             "Pass config=run_config to the Estimator in experiment_fn."
         )
-    if not isinstance(found, RunConfig):
+    if not isinstance(config, RunConfig):
         raise RuntimeError(
             "Pass `run_config` argument of the `experiment_fn` to the Estimator in Experiment, as "
-            f"config. The estimator's config is {found!r}."
+            f"config. The estimator's config is {config!r}."
         )
     return experiment
 
@@ -132,9 +132,9 @@ def _default_schedule(config: Any) -> str:
 
 
 def _method(experiment: Experiment, name: str) -> Callable[[], Any]:
-    found = getattr(experiment, name, None)
-    if callable(found):
-        return found
+    method = getattr(experiment, name, None)
+    if callable(method):
+        return method
     members = (each for each in dir(experiment) if not each.startswith("_"))
     allowed = sorted(each for each in members if callable(getattr(experiment, each)))
     if hasattr(experiment, name):

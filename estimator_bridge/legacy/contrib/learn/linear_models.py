@@ -68,7 +68,7 @@ def logistic_regression(
     with _v1.variable_scope("logistic_regression"):
         weights = _weights(x, y, y.shape[-1], init_mean, init_stddev)
         if class_weight is None:
-            class_weight = _found(_CLASS_WEIGHT)
+            class_weight = _find_tensor(_CLASS_WEIGHT)
         with _v1.name_scope("softmax_classifier"):
             logits = _v1.nn.xw_plus_b(x, *weights)
             if class_weight is not None:
@@ -86,19 +86,19 @@ def _weights(
 ) -> tuple[tf.Variable, tf.Variable]:
     """Makes the weights and the bias, and writes summaries of them and of the batch."""
     scope = _v1.get_variable_scope().name
-    given = {"dtype": x.dtype.base_dtype}
+    options = {"dtype": x.dtype.base_dtype}
     if mean is not None:
-        given["initializer"] = _v1.random_normal_initializer(mean, stddev, dtype=given["dtype"])
+        options["initializer"] = _v1.random_normal_initializer(mean, stddev, dtype=options["dtype"])
     _v1.summary.histogram(f"{scope}.x", x)
     _v1.summary.histogram(f"{scope}.y", y)
-    weights = _v1.get_variable("weights", [x.shape[1], outputs], **given)
-    bias = _v1.get_variable("bias", [outputs], **given)
+    weights = _v1.get_variable("weights", [x.shape[1], outputs], **options)
+    bias = _v1.get_variable("bias", [outputs], **options)
     _v1.summary.histogram(f"{scope}.weights", weights)
     _v1.summary.histogram(f"{scope}.bias", bias)
     return weights, bias
 
 
-def _found(name: str) -> tf.Tensor | None:
+def _find_tensor(name: str) -> tf.Tensor | None:
     try:
         return _v1.get_default_graph().get_tensor_by_name(name)
     except KeyError:

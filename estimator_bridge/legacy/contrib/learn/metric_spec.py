@@ -122,16 +122,16 @@ def _chosen(kind: str, tensors: Any, key: str | None) -> Any:
 
 
 def _with_usual_names(
-    metric_fn: Callable[..., Any], shown: str, needed: Mapping[str, bool]
+    metric_fn: Callable[..., Any], metric: str, needed: Mapping[str, bool]
 ) -> Callable[..., Any]:
     names = _arguments(metric_fn)
-    own = {kind: _own_name(kind, names, shown, needed.get(kind, False)) for kind in _NAMES}
+    own = {kind: _own_name(kind, names, metric, needed.get(kind, False)) for kind in _NAMES}
     # Without a known name, predictions are the first argument, or the one after the labels.
     is_first = own["predictions"] is None
     labels_first = is_first and own["labels"] is not None and names[0] == own["labels"]
 
     def call(labels: Any = None, predictions: Any = None, weights: Any = None) -> Any:
-        given = {"labels": labels, "predictions": predictions, "weights": weights}
+        arguments = {"labels": labels, "predictions": predictions, "weights": weights}
         positional = [labels] if labels_first else []
         positional += [predictions] if is_first else []
         named = {}
@@ -140,26 +140,26 @@ def _with_usual_names(
                 continue
             if kind == "weights" and weights is None:
                 continue
-            named[name] = given[kind]
+            named[name] = arguments[kind]
         return metric_fn(*positional, **named)
 
     return call
 
 
-def _own_name(kind: str, names: list[str], shown: str, is_needed: bool) -> str | None:
-    found = [name for name in _NAMES[kind] if name in names]
-    if len(found) > 1:
+def _own_name(kind: str, names: list[str], metric: str, is_needed: bool) -> str | None:
+    matches = [name for name in _NAMES[kind] if name in names]
+    if len(matches) > 1:
         raise ValueError(
-            f"Ambiguous arguments {found}, must provide only one of {_NAMES[kind]}: {shown} has "
+            f"Ambiguous arguments {matches}, must provide only one of {_NAMES[kind]}: {metric} has "
             "several."
         )
-    if not found and is_needed:
-        raise ValueError(f"{_NAMES[kind]} missing from {shown}({', '.join(names)}).")
-    if found and found[0] != kind:
+    if not matches and is_needed:
+        raise ValueError(f"{_NAMES[kind]} missing from {metric}({', '.join(names)}).")
+    if matches and matches[0] != kind:
         logging.warning(
-            "Canonical arg %s missing from %s(%s), using %s.", kind, shown, names, found[0]
+            "Canonical arg %s missing from %s(%s), using %s.", kind, metric, names, matches[0]
         )
-    return found[0] if found else None
+    return matches[0] if matches else None
 
 
 def _arguments(metric_fn: Any) -> list[str]:

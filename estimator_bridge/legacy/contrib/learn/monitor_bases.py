@@ -27,7 +27,7 @@ class BaseMonitor:
 
     @property
     def run_on_all_workers(self) -> bool:
-        """Whether the monitor runs on all workers, not on the chief alone."""
+        """True if the monitor runs on all workers, not on the chief alone."""
         return False
 
     def set_estimator(self, estimator: Any) -> None:

@@ -44,7 +44,7 @@ class RunHookAdapterForMonitors(_Hook):
         """
         if self._next_step is None:
             self._next_step = int(run_context.session.run(self._global_step)) + 1
-        wanted = {}
+        fetches = {}
         for monitor in self._monitors:
             requests = monitor.step_begin(self._next_step) or []
             if not isinstance(requests, list):
@@ -52,14 +52,14 @@ class RunHookAdapterForMonitors(_Hook):
                     f"Monitor.step_begin should return a list. {type(monitor).__name__} returned "
                     f"{requests!r}."
                 )
-            wanted.update({_key(each): _element(each) for each in requests})
-        return _v1.train.SessionRunArgs({"step": self._global_step, "monitors": wanted})
+            fetches.update({_key(each): _element(each) for each in requests})
+        return _v1.train.SessionRunArgs({"step": self._global_step, "monitors": fetches})
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Calls `step_end` and `post_step` of the monitors."""
-        found, step = run_values.results["monitors"], self._next_step or 0
+        outputs, step = run_values.results["monitors"], self._next_step or 0
         for monitor in self._monitors:
-            if monitor.step_end(step, found):
+            if monitor.step_end(step, outputs):
                 run_context.request_stop()
         for monitor in self._monitors:
             monitor.post_step(step, run_context.session)
@@ -117,9 +117,9 @@ def replace_monitors_with_hooks(monitors_or_hooks: Sequence[Any] | None, estimat
     Raises:
       TypeError: a value is neither a hook nor a monitor.
     """
-    given = list(monitors_or_hooks or [])
-    hooks = [each for each in given if isinstance(each, _v1.train.SessionRunHook)]
-    monitors = [each for each in given if not isinstance(each, _v1.train.SessionRunHook)]
+    entries = list(monitors_or_hooks or [])
+    hooks = [each for each in entries if isinstance(each, _v1.train.SessionRunHook)]
+    monitors = [each for each in entries if not isinstance(each, _v1.train.SessionRunHook)]
     for each in monitors:
         if not hasattr(each, "step_begin"):
             raise TypeError(

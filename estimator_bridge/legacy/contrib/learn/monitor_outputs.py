@@ -85,8 +85,8 @@ class LoggingTrainable(EveryN):
 
 
 def _listed(names: Mapping[str, str], outputs: Mapping[Any, Any]) -> str:
-    found = ((shown, name) for shown, name in names.items() if name in outputs)
-    return ", ".join(f"{shown} = {output_of(outputs, name)}" for shown, name in found)
+    pairs = ((label, name) for label, name in names.items() if name in outputs)
+    return ", ".join(f"{label} = {output_of(outputs, name)}" for label, name in pairs)
 
 
 class CaptureVariable(EveryN):
@@ -152,8 +152,8 @@ class GraphDump(BaseMonitor):
         """Lists the graph's tensors."""
         super().begin(max_steps=max_steps)
         operations = _v1.get_default_graph().get_operations()
-        kept = [op for op in operations if op.type not in self._ignored and op.outputs]
-        self._tensors = [op.outputs[0] for op in kept]
+        ops = [op for op in operations if op.type not in self._ignored and op.outputs]
+        self._tensors = [op.outputs[0] for op in ops]
 
     def step_begin(self, step: int) -> list[Any]:
         """Requests the tensors."""

@@ -68,7 +68,7 @@ class ValidationMonitor(EveryN):
 
     @property
     def early_stopped(self) -> bool:
-        """Whether the monitor stopped the training."""
+        """True if the monitor stopped the training."""
         return self._early_stopped
 
     @property
@@ -99,10 +99,10 @@ class ValidationMonitor(EveryN):
             )
         if not self._has_new_checkpoint():
             return False
-        found = self._evaluate()
-        shown = ", ".join(f"{name} = {value}" for name, value in found.items())
-        tf_logging.info("Validation (step %d): %s", step, shown)
-        return self._rounds is not None and self._is_stop(step, found, self._rounds)
+        metrics = self._evaluate()
+        text = ", ".join(f"{name} = {value}" for name, value in metrics.items())
+        tf_logging.info("Validation (step %d): %s", step, text)
+        return self._rounds is not None and self._is_stop(step, metrics, self._rounds)
 
     def _has_new_checkpoint(self) -> bool:
         now, before = time.monotonic(), self._checked_time
@@ -118,25 +118,25 @@ class ValidationMonitor(EveryN):
     def _evaluate(self) -> Mapping[str, Any]:
         if not isinstance(self._estimator, Estimator):
             return self._estimator.evaluate(**self._of_learn, **self._shared)
-        given = [name for name, value in self._of_learn.items() if value is not None]
-        if given:
+        names = [name for name, value in self._of_learn.items() if value is not None]
+        if names:
             raise ValueError(
                 "tf.estimator.Estimator does not support following arguments: x, y, batch_size, "
-                f"metrics. Leave {', '.join(given)} out of ValidationMonitor; give an input_fn, "
+                f"metrics. Leave {', '.join(names)} out of ValidationMonitor; give an input_fn, "
                 "and metrics in model_fn."
             )
         return self._estimator.evaluate(**self._shared)
 
-    def _is_stop(self, step: int, found: Mapping[str, Any], rounds: int) -> bool:
+    def _is_stop(self, step: int, metrics: Mapping[str, Any], rounds: int) -> bool:
         name, is_minimized = self._metric
-        if name not in found:
+        if name not in metrics:
             raise ValueError(
-                f"Metric {name} missing from outputs {set(found)}. Name one of them in "
+                f"Metric {name} missing from outputs {set(metrics)}. Name one of them in "
                 "early_stopping_metric."
             )
-        value = found[name]
+        value = metrics[name]
         if self._best is None or (value < self._best[1] if is_minimized else value > self._best[1]):
-            self._best = step, value, copy.deepcopy(found)
+            self._best = step, value, copy.deepcopy(metrics)
         if step - self._best[0] < rounds:
             return False
         tf_logging.info(f"Stopping. Best step: {self._best[0]} with {name} = {self._best[1]}.")

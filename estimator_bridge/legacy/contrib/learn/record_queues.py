@@ -71,7 +71,9 @@ def read_keyed_batch_examples(
                 seed=seed,
             )
         with _v1.name_scope("read"):
-            read = [_read(reader(), queue, read_batch_size, parse_fn) for _ in range(num_threads)]
+            tensors_list = [
+                _read(reader(), queue, read_batch_size, parse_fn) for _ in range(num_threads)
+            ]
         options: dict[str, Any] = {
             "capacity": queue_capacity,
             "enqueue_many": read_batch_size > 1,
@@ -79,18 +81,18 @@ def read_keyed_batch_examples(
             "allow_smaller_final_batch": num_epochs is not None,
         }
         if randomize_input:
-            left = int(queue_capacity * 0.4)
+            min_after_dequeue = int(queue_capacity * 0.4)
             if not tf.is_tensor(batch_size):
-                left = max(queue_capacity - 3 * batch_size, batch_size)
-            made = _v1.train.shuffle_batch_join(
-                read, batch_size, min_after_dequeue=left, seed=seed, **options
+                min_after_dequeue = max(queue_capacity - 3 * batch_size, batch_size)
+            batch = _v1.train.shuffle_batch_join(
+                tensors_list, batch_size, min_after_dequeue=min_after_dequeue, seed=seed, **options
             )
         else:
-            made = _v1.train.batch_join(read, batch_size, **options)
-        if isinstance(made, dict):
-            keys = made.pop(_KEY)
-            return keys, made
-        keys, records = made
+            batch = _v1.train.batch_join(tensors_list, batch_size, **options)
+        if isinstance(batch, dict):
+            keys = batch.pop(_KEY)
+            return keys, batch
+        keys, records = batch
         return keys, records
 
 
@@ -270,28 +272,28 @@ def queue_parsed_features(
         _v1.train.add_queue_runner(
             _v1.train.QueueRunner(queue, enqueues, queue_closed_exception_types=_CLOSED)
         )
-        taken = queue.dequeue()
-        taken = taken if isinstance(taken, list) else [taken]
-        for here, there in zip(taken, tensors):
+        components = queue.dequeue()
+        components = components if isinstance(components, list) else [components]
+        for here, there in zip(components, tensors):
             here.set_shape(there.shape)
-        features, *key = tf.nest.pack_sequence_as(ordered, taken, expand_composites=True)
+        features, *key = tf.nest.pack_sequence_as(ordered, components, expand_composites=True)
         return (key[0] if key else None), features
 
 
 def _read(reader: Any, queue: Any, at_once: int, parse_fn: Callable[..., Any] | None) -> Any:
     keys, records = reader.read_up_to(queue, at_once) if at_once > 1 else reader.read(queue)
-    made = records if parse_fn is None else parse_fn(records)
-    return {**made, _KEY: keys} if isinstance(made, dict) else (keys, made)
+    examples = records if parse_fn is None else parse_fn(records)
+    return {**examples, _KEY: keys} if isinstance(examples, dict) else (keys, examples)
 
 
 def _file_names(pattern: str | Sequence[str], is_shuffled: bool) -> list[str]:
     patterns = [pattern] if isinstance(pattern, str) else list(pattern)
     if not patterns:
         raise ValueError("No files given to dequeue_examples. Pass a pattern in file_pattern.")
-    found = [name for each in patterns for name in tf.io.gfile.glob(each)]
-    if not found:
+    names = [name for each in patterns for name in tf.io.gfile.glob(each)]
+    if not names:
         raise ValueError(f"No files match {pattern}.")
-    return found if is_shuffled else sorted(found)
+    return names if is_shuffled else sorted(names)
 
 
 def _check_sizes(

@@ -13,7 +13,7 @@ _v1 = tf.compat.v1
 
 
 class Signature(NamedTuple):
-    """What a tensor's successors have to share; the first dimension may differ.
+    """The type and shape that a tensor's successors have to share; the first dimension may differ.
 
     Attributes:
       dtype: the type.
@@ -65,23 +65,25 @@ def check_signature(kind: str, tensors: Any, required: Any) -> None:
     Raises:
       ValueError: a name is missing, or a tensor has another type or shape.
     """
-    given = signature_of(tensors)
-    if isinstance(required, Mapping) and isinstance(given, Mapping):
-        is_same = all(key in given and _accepts(required[key], given[key]) for key in required)
+    signature = signature_of(tensors)
+    if isinstance(required, Mapping) and isinstance(signature, Mapping):
+        is_same = all(
+            key in signature and _accepts(required[key], signature[key]) for key in required
+        )
     else:
-        is_same = _accepts(required, given)
+        is_same = _accepts(required, signature)
     if not is_same:
         raise ValueError(
-            f"{kind} are incompatible with given information. Given {kind.lower()}: {given}, "
+            f"{kind} are incompatible with given information. Given {kind.lower()}: {signature}, "
             f"required signatures: {required}. An estimator keeps those of its first call: make "
             "the input's types and shapes the same, or make another estimator for this input."
         )
 
 
-def _accepts(required: Any, given: Any) -> bool:
-    if isinstance(required, Signature) and isinstance(given, Signature):
-        return required.accepts(given)
-    return type(required) is type(given)
+def _accepts(required: Any, signature: Any) -> bool:
+    if isinstance(required, Signature) and isinstance(signature, Signature):
+        return required.accepts(signature)
+    return type(required) is type(signature)
 
 
 def _signature(tensor: Any) -> Signature:

@@ -57,8 +57,8 @@ class ByteProcessor:
         for text in x:
             encoded = text.encode() if isinstance(text, str) else text
             row = np.zeros(self.max_document_length, np.uint8)
-            found = np.frombuffer(encoded[: self.max_document_length], np.uint8)
-            row[: len(found)] = found
+            codes = np.frombuffer(encoded[: self.max_document_length], np.uint8)
+            row[: len(codes)] = codes
             yield row
 
     def reverse(self, x: Iterable[np.ndarray]) -> Iterator[str]:

@@ -89,13 +89,15 @@ class SdcaModel:
                 tf.convert_to_tensor(self._examples["example_weights"], tf.float32),
                 self._states.lookup(ids),
             )
-            kept = self._unshrunk[_SPARSE], self._unshrunk[_DENSE]
+            unshrunk_weights = self._unshrunk[_SPARSE], self._unshrunk[_DENSE]
             columns = [_entries(column) for column in self._examples[_SPARSE]]
             numbers = [tf.convert_to_tensor(each) for each in self._examples[_DENSE]]
-            states, changes = solve(self._settings.solver, columns, numbers, kept, examples)
+            states, changes = solve(
+                self._settings.solver, columns, numbers, unshrunk_weights, examples
+            )
             with tf.control_dependencies([states]):
                 updates = [self._states.insert(ids, states)]
-                for change, parts in zip(changes, [*kept[0], *kept[1]]):
+                for change, parts in zip(changes, [*unshrunk_weights[0], *unshrunk_weights[1]]):
                     updates += change(parts)
             if global_step is None:
                 return tf.group(*updates)
@@ -128,14 +130,14 @@ class SdcaModel:
           ValueError: a value is missing.
         """
         check_given(examples, ["example_weights"])
-        found = self._linear(examples)
+        linear = self._linear(examples)
         if self._settings.solver.loss_type == "logistic_loss":
             with tf.name_scope("sdca/logistic_prediction"):
-                return tf.sigmoid(found)
+                return tf.sigmoid(linear)
         if self._settings.solver.loss_type == "poisson_loss":
             with tf.name_scope("sdca/poisson_prediction"):
-                return tf.exp(found)
-        return found
+                return tf.exp(linear)
+        return linear
 
     def approximate_duality_gap(self) -> tf.Tensor:
         """Returns the duality gap over all examples seen, a scalar; NaN before the first."""

@@ -85,7 +85,7 @@ class SDCAOptimizer:
 
     @property
     def adaptive(self) -> bool:
-        """Whether to sample examples by their expected gain."""
+        """True to sample examples by their expected gain."""
         return self._adaptive
 
     @property
@@ -130,11 +130,11 @@ class SDCAOptimizer:
         labels = tf.cast(tf.reshape(targets, [-1]), tf.float32)
         sparse, dense = [], []
         for column in sorted(columns_to_variables, key=sort_key):
-            found, parts = features[column], list(columns_to_variables[column])
+            feature, parts = features[column], list(columns_to_variables[column])
             if isinstance(column, Numbers):
-                dense.append((_matrix(found), parts))
+                dense.append((_matrix(feature), parts))
             else:
-                sparse.append((_entries(column, found), parts))
+                sparse.append((_entries(column, feature), parts))
         weights = tf.ones_like(labels)
         if weight_column_name:
             weights = tf.cast(tf.reshape(features[weight_column_name], [-1]), tf.float32)
@@ -167,13 +167,13 @@ def _matrix(numbers: tf.Tensor) -> tf.Tensor:
     return tf.reshape(numbers, [tf.shape(numbers)[0], -1])
 
 
-def _entries(column: Any, found: Any) -> SparseFeatureColumn:
+def _entries(column: Any, feature: Any) -> SparseFeatureColumn:
     """Returns a transformed column's ids; those of unknown words are dropped."""
     weights = None
     if isinstance(column, Bucketized):
-        found = column.sparse_ids(found)
+        feature = column.sparse_ids(feature)
     elif isinstance(column, Weighted):
-        found, weights = found
+        feature, weights = feature
     elif not isinstance(column, (Crossed, SparseColumn)):
         raise ValueError(f"SDCAOptimizer does not support column type {kind_of(column)}.")
-    return SparseFeatureColumn(*unique_ids(found, weights))
+    return SparseFeatureColumn(*unique_ids(feature, weights))

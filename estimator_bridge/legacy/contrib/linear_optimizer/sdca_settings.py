@@ -1,4 +1,4 @@
-"""What an `SdcaModel` is given: dicts of examples, variables and options, and their checks."""
+"""The arguments of an `SdcaModel`: dicts of examples, variables and options, and their checks."""
 
 from __future__ import annotations
 

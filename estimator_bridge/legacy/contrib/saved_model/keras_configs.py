@@ -34,15 +34,15 @@ def _converted(value: Any) -> Any:
         return value
     if "class_name" not in value or not isinstance(value.get("config"), dict):
         return {key: _converted(each) for key, each in value.items()}
-    kept = {key: each for key, each in value.items() if key != "shared_object_id"}
-    given = {
+    fields = {key: each for key, each in value.items() if key != "shared_object_id"}
+    config = {
         key: each
         for key, each in value["config"].items()
         if key not in _LATER or each != _LATER[key]
     }
     kind = value["class_name"]
     return {
-        **_converted({key: each for key, each in kept.items() if key != "config"}),
+        **_converted({key: each for key, each in fields.items() if key != "config"}),
         "class_name": _CLASSES.get(kind, kind),
-        "config": _converted(given),
+        "config": _converted(config),
     }

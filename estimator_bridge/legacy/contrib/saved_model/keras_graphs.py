@@ -135,7 +135,7 @@ def _outputs(copy: Any, mode: str) -> dict[str, ExportOutput]:
 
 def _register(metrics: Any) -> None:
     """Adds the metrics' variables to the local ones, which the graph's first operation resets."""
-    known = _v1.get_collection(_v1.GraphKeys.LOCAL_VARIABLES)
+    local_variables = _v1.get_collection(_v1.GraphKeys.LOCAL_VARIABLES)
     for variable in (each for metric in metrics for each in metric.variables):
-        if not any(variable is each for each in known):
+        if not any(variable is each for each in local_variables):
             _v1.add_to_collection(_v1.GraphKeys.LOCAL_VARIABLES, variable)

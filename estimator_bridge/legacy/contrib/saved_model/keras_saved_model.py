@@ -137,13 +137,13 @@ def _prediction(model: Any, input_signature: Any) -> Any:
         is_list = isinstance(input_signature, (list, tuple))
         inputs = input_signature if is_list else [input_signature]
     else:
-        found = model.save_spec()
-        if found is None:
+        spec = model.save_spec()
+        if spec is None:
             raise ValueError(
                 f"Model {model} cannot be saved because the input shapes have not been set. Call "
                 "it on data, or give input_signature."
             )
-        inputs, named = found[0], {k: v for k, v in found[1].items() if k != "training"}
+        inputs, named = spec[0], {k: v for k, v in spec[1].items() if k != "training"}
 
     @tf.function
     def predict(*args: Any, **kwargs: Any) -> dict[str, tf.Tensor]:

@@ -85,8 +85,8 @@ class ARModel(TimeSeriesModel):
             self.exogenous_size = self._get_exogenous_embedding_shape()[-1]
         self._buckets = int(num_time_buckets)
         periods = periodicities or []
-        listed = periods if isinstance(periods, (list, tuple)) else [periods]
-        self._periodicities = [int(period) for period in listed]
+        period_list = periods if isinstance(periods, (list, tuple)) else [periods]
+        self._periodicities = [int(period) for period in period_list]
         self._check_numbers()
 
     def _check_numbers(self) -> None:
@@ -171,21 +171,21 @@ class ARModel(TimeSeriesModel):
             before.append(parts[0])
             during.append(parts[1])
         if self.input_window_size:
-            given = tf.slice(values, [0, 0, 0], [-1, self.input_window_size, -1])
-            before.append(tf.reshape(given, [batch, self.input_window_size, self.num_features]))
+            past = tf.slice(values, [0, 0, 0], [-1, self.input_window_size, -1])
+            before.append(tf.reshape(past, [batch, self.input_window_size, self.num_features]))
         if self.exogenous_size:
             parts = tf.split(exogenous_regressors, sizes, axis=1)
             before.append(parts[0])
             during.append(parts[1])
-        known = self._buckets * len(self._periodicities) + self.exogenous_size
+        feature_size = self._buckets * len(self._periodicities) + self.exogenous_size
         inputs = tf.concat(before, axis=2)
         if during:
             outputs = tf.concat(during, axis=2)
         else:
             outputs = tf.zeros([batch, self.output_window_size, 0], dtype=self.dtype)
         observed = self.num_features if self.input_window_size else 0
-        inputs.set_shape([times.shape[0], self.input_window_size, known + observed])
-        outputs.set_shape([times.shape[0], self.output_window_size, known])
+        inputs.set_shape([times.shape[0], self.input_window_size, feature_size + observed])
+        outputs.set_shape([times.shape[0], self.output_window_size, feature_size])
         return self._output_window_predictions(inputs, outputs)
 
     def _output_window_predictions(self, inputs: Any, outputs: Any) -> Any:
@@ -238,19 +238,19 @@ class ARModel(TimeSeriesModel):
         if not self._graph_initialized:
             self.initialize_graph()
         times = tf.cast(tf.convert_to_tensor(features[_TIMES]), tf.int32)
-        known = self._process_exogenous_features(
+        regressors = self._process_exogenous_features(
             times=times, features=_without(features, _TIMES, _VALUES, _STATE)
         )
-        same = _v1.assert_equal(tf.shape(times)[1], tf.shape(known)[1])
+        same = _v1.assert_equal(tf.shape(times)[1], tf.shape(regressors)[1])
         with tf.control_dependencies([same]):
-            known = tf.identity(known)
+            regressors = tf.identity(regressors)
         before, values, vectors = features[_STATE]
         state = (
             tf.cast(tf.convert_to_tensor(before), tf.int32),
             tf.convert_to_tensor(values, dtype=self.dtype),
             tf.convert_to_tensor(vectors, dtype=self.dtype),
         )
-        mean, variance = predict_windows(self._windows(), times, known, state)
+        mean, variance = predict_windows(self._windows(), times, regressors, state)
         if variance is None:
             variance = tf.ones_like(mean)
         return {
@@ -273,7 +273,7 @@ class ARModel(TimeSeriesModel):
         """Computes the loss of one window with its input."""
         times = tf.cast(features[_TIMES], tf.int64)
         observed = tf.cast(features[_VALUES], self.dtype)
-        known = tf.cast(exogenous_regressors, self.dtype)
+        regressors = tf.cast(exogenous_regressors, self.dtype)
         if not times.shape.is_compatible_with([None, self.window_size]):
             raise ValueError(
                 f"ARModel with input_window_size={self.input_window_size} and "
@@ -285,22 +285,22 @@ class ARModel(TimeSeriesModel):
             )
         values = self._scale_data(observed)
         back, ahead = self.input_window_size, self.output_window_size
-        made = self.prediction_ops(times, values[:, :back, :] if back else None, known)
+        prediction = self.prediction_ops(times, values[:, :back, :] if back else None, regressors)
         targets = tf.slice(values, [0, back, 0], [-1, -1, -1])
-        targets.shape.assert_is_compatible_with(made["mean"].shape)
+        targets.shape.assert_is_compatible_with(prediction["mean"].shape)
         if mode == ModeKeys.EVAL and self.loss == ARModel.SQUARED_LOSS:
             # An evaluation's squares are those of the series, not of scaled values.
             loss = self.loss_op(
-                self._scale_back_data(targets), {"mean": self._scale_back_data(made["mean"])}
+                self._scale_back_data(targets), {"mean": self._scale_back_data(prediction["mean"])}
             )
         else:
-            loss = self.loss_op(targets, made)
+            loss = self.loss_op(targets, prediction)
         return ModelOutputs(
             loss=loss,
-            end_state=(times[:, -back:], values[:, -back:, :], known[:, -back:, :]),
+            end_state=(times[:, -back:], values[:, -back:, :], regressors[:, -back:, :]),
             predictions={
-                "mean": self._scale_back_data(made["mean"]),
-                "covariance": self._scale_back_variance(made["covariance"]),
+                "mean": self._scale_back_data(prediction["mean"]),
+                "covariance": self._scale_back_variance(prediction["covariance"]),
                 "observed": observed[:, -ahead:],
             },
             prediction_times=times[:, -ahead:],
@@ -319,18 +319,18 @@ class ARModel(TimeSeriesModel):
           ValueError: the mode is another one, or the window's size does not fit.
         """
         features = {name: tf.convert_to_tensor(value) for name, value in features.items()}
-        known = self._process_exogenous_features(
+        regressors = self._process_exogenous_features(
             times=features[_TIMES], features=_without(features, _TIMES, _VALUES, _STATE)
         )
         if mode == ModeKeys.TRAIN:
-            return self._process_window(features, mode=mode, exogenous_regressors=known)
+            return self._process_window(features, mode=mode, exogenous_regressors=regressors)
         if mode == ModeKeys.EVAL:
-            return self._evaluate(features, known, state)
+            return self._evaluate(features, regressors, state)
         raise ValueError(
             f"Unknown mode '{mode}' passed to get_batch_loss. Use ModeKeys.TRAIN or ModeKeys.EVAL."
         )
 
-    def _evaluate(self, features: Mapping[str, Any], known: Any, state: Any) -> ModelOutputs:
+    def _evaluate(self, features: Mapping[str, Any], regressors: Any, state: Any) -> ModelOutputs:
         times = features[_TIMES]
         times.shape.assert_has_rank(2)
         size = static_size(times, 1)
@@ -344,19 +344,19 @@ class ARModel(TimeSeriesModel):
         count = (tf.shape(times)[1] - self.input_window_size) // self.output_window_size
         predicted = count * self.output_window_size
         # Times at the beginning are dropped if whole windows do not cover all of them.
-        kept = {
+        whole_windows = {
             name: value[:, -(predicted + self.input_window_size) :]
             for name, value in features.items()
         }
 
         def evaluate(first: Any, end: Any) -> ModelOutputs:
-            window = {name: value[:, first:end] for name, value in kept.items()}
+            window = {name: value[:, first:end] for name, value in whole_windows.items()}
             return self._process_window(
-                window, mode=ModeKeys.EVAL, exogenous_regressors=known[:, first:end]
+                window, mode=ModeKeys.EVAL, exogenous_regressors=regressors[:, first:end]
             )
 
         loss, means, variances = evaluate_windows(self._windows(), count, evaluate)
-        values = tf.cast(kept[_VALUES], self.dtype)
+        values = tf.cast(whole_windows[_VALUES], self.dtype)
         shape = [tf.shape(times)[0], self.output_window_size * count, self.num_features]
 
         def joined(parts: Any) -> tf.Tensor:
@@ -364,7 +364,7 @@ class ARModel(TimeSeriesModel):
 
         return ModelOutputs(
             loss=loss,
-            end_state=self._state_after(state, times, values, known),
+            end_state=self._state_after(state, times, values, regressors),
             predictions={
                 "mean": joined(means),
                 "covariance": joined(variances),
@@ -373,16 +373,16 @@ class ARModel(TimeSeriesModel):
             prediction_times=times[:, -predicted:],
         )
 
-    def _state_after(self, state: Any, times: Any, values: Any, known: Any) -> tuple[Any, ...]:
+    def _state_after(self, state: Any, times: Any, values: Any, regressors: Any) -> tuple[Any, ...]:
         """Returns the state after a window, which may be shorter than the state."""
         size = self.input_window_size
         if not size:
             return tuple(state)
-        news = (tf.cast(times, tf.int64), self._scale_data(values), known)
-        made = [tf.concat([old, new], axis=1)[:, -size:] for old, new in zip(state, news)]
-        for each, width in zip(made, ((), (self.num_features,), (self.exogenous_size,))):
+        news = (tf.cast(times, tf.int64), self._scale_data(values), regressors)
+        new_state = [tf.concat([old, new], axis=1)[:, -size:] for old, new in zip(state, news)]
+        for each, width in zip(new_state, ((), (self.num_features,), (self.exogenous_size,))):
             each.set_shape((None, size, *width))
-        return tuple(made)
+        return tuple(new_state)
 
     def _compute_time_features(self, time: Any) -> tuple[Any, Any]:
         """Computes features of times.
@@ -463,12 +463,12 @@ class AnomalyMixtureARModel(ARModel):
 
     def prediction_ops(self, times: Any, values: Any, exogenous_regressors: Any) -> Any:
         """Adds "anomaly_params", the outliers' variance or scale; see the base class."""
-        made = super().prediction_ops(times, values, exogenous_regressors)
+        predictions = super().prediction_ops(times, values, exogenous_regressors)
         log_parameter = _v1.get_variable(
             "anomaly_log_param", shape=[], dtype=self.dtype, initializer=_v1.zeros_initializer()
         )
-        made["anomaly_params"] = tf.exp(log_parameter)
-        return made
+        predictions["anomaly_params"] = tf.exp(log_parameter)
+        return predictions
 
     def _anomaly_log_prob(self, targets: Any, prediction_ops: Mapping[str, Any]) -> tf.Tensor:
         mean, parameter = prediction_ops["mean"], prediction_ops["anomaly_params"]

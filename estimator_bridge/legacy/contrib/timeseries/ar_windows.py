@@ -48,12 +48,12 @@ def evaluate_windows(
 
     def step(number: Any, losses: Any, means: Any, variances: Any) -> tuple[Any, ...]:
         first = number * windows.output_size
-        made = evaluate(first, first + windows.input_size + windows.output_size)
+        outputs = evaluate(first, first + windows.input_size + windows.output_size)
         return (
             number + 1,
-            losses.write(number, made.loss),
-            means.write(number, made.predictions["mean"]),
-            variances.write(number, made.predictions["covariance"]),
+            losses.write(number, outputs.loss),
+            means.write(number, outputs.predictions["mean"]),
+            variances.write(number, outputs.predictions["covariance"]),
         )
 
     arrays = [tf.TensorArray(windows.dtype, size=count) for _ in range(3)]
@@ -63,14 +63,14 @@ def evaluate_windows(
 
 
 def predict_windows(
-    windows: Windows, times: Any, known: Any, state: tuple[Any, Any, Any]
+    windows: Windows, times: Any, regressors: Any, state: tuple[Any, Any, Any]
 ) -> tuple[Any, Any]:
     """Predicts times, window by window, each from the predictions before.
 
     Args:
       windows: the windows.
       times: int32 [batch, times].
-      known: vectors, [batch, times, size].
+      regressors: vectors, [batch, times, size].
       state: times int32 [batch, n], values [batch, n, features] and vectors [batch, n, size], with
         n at least the input's size.
 
@@ -78,12 +78,12 @@ def predict_windows(
       The means, and the variances or None; [batch, times, features].
     """
     ahead, back = windows.output_size, windows.input_size
-    batch, wanted = tf.shape(times)[0], tf.shape(times)[1]
-    count = (wanted + ahead - 1) // ahead
-    padding = count * ahead - wanted  # windows are whole
+    batch, length = tf.shape(times)[0], tf.shape(times)[1]
+    count = (length + ahead - 1) // ahead
+    padding = count * ahead - length  # windows are whole
     times = tf.pad(times, [[0, 0], [0, padding]])
-    known = tf.pad(known, [[0, 0], [0, padding], [0, 0]])
-    first_times, first_known = times[:, :ahead], known[:, :ahead, :]
+    regressors = tf.pad(regressors, [[0, 0], [0, padding], [0, 0]])
+    first_times, first_known = times[:, :ahead], regressors[:, :ahead, :]
     first_values: Any = 0
     if back:
         first_times, first_values, first_known = _after_state(back, state, first_times, first_known)
@@ -94,26 +94,26 @@ def predict_windows(
         offset = ahead * tf.minimum(number + 1, count - 1)
         end = offset + ahead
         if not back:
-            return times[:, offset:end], values, known[:, offset:end, :]
+            return times[:, offset:end], values, regressors[:, offset:end, :]
         if ahead >= back:
             start = offset - back
-            return times[:, start:end], mean[:, -back:, :], known[:, start:end, :]
+            return times[:, start:end], mean[:, -back:, :], regressors[:, start:end, :]
         return (
             tf.concat([now[:, -back:], times[:, offset:end]], 1),
             tf.concat([values[:, ahead:, :], mean], 1),
-            tf.concat([vectors[:, -back:, :], known[:, offset:end, :]], axis=1),
+            tf.concat([vectors[:, -back:, :], regressors[:, offset:end, :]], axis=1),
         )
 
     def step(
         number: Any, now: Any, values: Any, vectors: Any, means: Any, variances: Any
     ) -> tuple[Any, ...]:
-        made = windows.predict(now, values, vectors)
-        later, values, ahead_known = following(number, now, values, vectors, made["mean"])
+        prediction = windows.predict(now, values, vectors)
+        later, values, ahead_known = following(number, now, values, vectors, prediction["mean"])
         later.set_shape(first_times.shape)
         ahead_known.set_shape(first_known.shape)
-        means = means.write(number, made["mean"])
+        means = means.write(number, prediction["mean"])
         if windows.has_variances:
-            variances = variances.write(number, made["covariance"])
+            variances = variances.write(number, prediction["covariance"])
         return number + 1, later, values, ahead_known, means, variances
 
     means = tf.TensorArray(windows.dtype, size=count)
@@ -126,13 +126,13 @@ def predict_windows(
 
     def joined(collected: Any) -> tf.Tensor:
         parts = tf.transpose(collected.stack(), [1, 0, 2, 3])
-        return tf.reshape(parts, tf.stack([batch, count * ahead, -1]))[:, :wanted, :]
+        return tf.reshape(parts, tf.stack([batch, count * ahead, -1]))[:, :length, :]
 
     return joined(means), joined(variances) if windows.has_variances else None
 
 
 def _after_state(
-    back: int, state: tuple[Any, Any, Any], times: Any, known: Any
+    back: int, state: tuple[Any, Any, Any], times: Any, regressors: Any
 ) -> tuple[Any, Any, Any]:
     """Returns the times, values and vectors of the first window: the state's end, and the new."""
     state_times, state_values, state_known = state
@@ -144,4 +144,4 @@ def _after_state(
     ]
     with tf.control_dependencies(checks):
         values = state_values[:, -back:, :]
-        return times, values, tf.concat([state_known[:, -back:, :], known], axis=1)
+        return times, values, tf.concat([state_known[:, -back:, :], regressors], axis=1)

@@ -17,7 +17,7 @@ _v1 = tf.compat.v1
 
 
 class ModelOutputs(NamedTuple):
-    """What a model computes of a batch of windows.
+    """The outputs of a model for a batch of windows.
 
     Attributes:
       loss: a number.

@@ -89,14 +89,14 @@ class ReaderBaseTimeSeriesParser(TimeSeriesReader):
         def is_new(key: tf.Tensor, *_: Any) -> tf.Tensor:
             return tf.not_equal(tf.squeeze(key, axis=[0]), tf.squeeze(first_key, axis=[0]))
 
-        def read_one(_: Any, record: tf.Tensor, count: tf.Tensor, kept: Any) -> tuple[Any, ...]:
+        def read_one(_: Any, record: tf.Tensor, count: tf.Tensor, buffer: Any) -> tuple[Any, ...]:
             key, following = reader.read_up_to(queue, 1)
             key.set_shape([1])
             following.set_shape([1])
-            return key, following, count + 1, kept.write(count, record)
+            return key, following, count + 1, buffer.write(count, record)
 
-        kept = tf.TensorArray(tf.string, size=0, dynamic_size=True)
-        start = [tf.constant([""]), first, 0, kept]
+        buffer = tf.TensorArray(tf.string, size=0, dynamic_size=True)
+        start = [tf.constant([""]), first, 0, buffer]
         records = _v1.while_loop(is_new, read_one, start)[3].concat()
         with tf.control_dependencies([records]):  # a later run begins with the first file again
             reset = reader.reset()

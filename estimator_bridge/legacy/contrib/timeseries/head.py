@@ -155,16 +155,16 @@ class TimeSeriesRegressionHead(AnyV1Head):
         """Packs an export's tensors of the state; returns whether there are any."""
         parts = {}
         for name, tensor in features.items():
-            found = _STATE_PART.search(name)
-            if found:
-                parts[int(found.group(1))] = tensor
+            match = _STATE_PART.search(name)
+            if match:
+                parts[int(match.group(1))] = tensor
         if not parts:
             return features, False
-        kept = {name: value for name, value in features.items() if not _STATE_PART.search(name)}
-        kept[_STATE] = tf.nest.pack_sequence_as(
+        rest = {name: value for name, value in features.items() if not _STATE_PART.search(name)}
+        rest[_STATE] = tf.nest.pack_sequence_as(
             self.model.get_start_state(), [parts[number] for number in sorted(parts)]
         )
-        return kept, True
+        return rest, True
 
     def _train_ops(self, features: Any) -> EstimatorSpec:
         with _v1.variable_scope("model", use_resource=True):
@@ -244,18 +244,18 @@ class OneShotPredictionHead(TimeSeriesRegressionHead):
     def _serving_ops(self, features: Any) -> EstimatorSpec:
         """Makes the signature of an export."""
         with _v1.variable_scope("model", use_resource=True):
-            observed, wanted = {}, {}
+            observed, future = {}, {}
             length = tf.shape(features[_VALUES])[1]
             for name, value in features.items():
                 if name == _VALUES:
                     observed[name] = value
                 elif name != _STATE:
                     observed[name] = value[:, :length]
-                    wanted[name] = value[:, length:]
+                    future[name] = value[:, length:]
             started = self.model.define_loss(features=observed, mode=ModeKeys.EVAL)
-            wanted[_STATE] = started.end_state
+            future[_STATE] = started.end_state
         with _v1.variable_scope("model", reuse=True):
-            predictions = self.model.predict(features=wanted)
+            predictions = self.model.predict(features=future)
         return _export_spec({SavedModelLabels.PREDICT: _OutputWithoutState(predictions)})
 
 

@@ -22,7 +22,7 @@ class Moments(NamedTuple):
 
 
 class InputStatistics(NamedTuple):
-    """What is known of a series so far.
+    """The statistics of a series so far.
 
     Attributes:
       series_start_moments: the moments of the first values.

@@ -111,8 +111,8 @@ class KalmanFilter:
         Returns:
           [batch, states, states].
         """
-        moved = tf.matmul(transition_matrices, prior_state_var)
-        return tf.matmul(moved, transition_matrices, adjoint_b=True) + transition_noise_sums
+        product = tf.matmul(transition_matrices, prior_state_var)
+        return tf.matmul(product, transition_matrices, adjoint_b=True) + transition_noise_sums
 
     def posterior_from_prior_state(
         self,
@@ -142,8 +142,8 @@ class KalmanFilter:
         # The covariance is symmetric up to rounding; filters of several features are stable only
         # if the solver takes its transpose.
         gain = tf.linalg.solve(covariance, crossed, adjoint=True)  # transposed
-        moved = tf.matmul(gain, tf.expand_dims(residual, -1), adjoint_a=True)
-        mean = prior_state + tf.squeeze(moved, axis=[-1])
+        correction = tf.matmul(gain, tf.expand_dims(residual, -1), adjoint_a=True)
+        mean = prior_state + tf.squeeze(correction, axis=[-1])
         explained = tf.matmul(gain, observation_model, adjoint_a=True)
         identity = tf.eye(tf.shape(explained)[1], dtype=explained.dtype)[None]
         rest = identity - explained
@@ -151,8 +151,8 @@ class KalmanFilter:
         if self._is_simplified:
             return mean, left
         # Joseph's form: it stays positive definite for a gain with rounding errors.
-        kept = tf.matmul(rest, left, adjoint_b=True)
-        return mean, kept + _noise_of_gain(gain, tf.convert_to_tensor(observation_noise))
+        prior_part = tf.matmul(rest, left, adjoint_b=True)
+        return mean, prior_part + _noise_of_gain(gain, tf.convert_to_tensor(observation_noise))
 
     def observed_from_state(
         self, state_mean: Any, state_var: Any, observation_model: Any, observation_noise: Any

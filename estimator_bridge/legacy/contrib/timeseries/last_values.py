@@ -23,7 +23,7 @@ def last_value(name: str, tensor: Any) -> tuple[tf.Tensor, tf.Tensor]:
     Returns:
       The value and the update.
     """
-    kept = _v1.Variable(
+    variable = _v1.Variable(
         tf.zeros([], dtype=tensor.dtype),
         name=f"{name}_identity_metric",
         trainable=False,
@@ -32,10 +32,10 @@ def last_value(name: str, tensor: Any) -> tuple[tf.Tensor, tf.Tensor]:
         shape=tf.TensorShape(None),
         use_resource=True,
     )
-    update = kept.assign(tensor, read_value=False)
+    update = variable.assign(tensor, read_value=False)
     with tf.control_dependencies([update]):
-        updated = kept.read_value()
-    value = kept.read_value()
+        updated = variable.read_value()
+    value = variable.read_value()
     value.set_shape(tensor.shape)
     return value, updated
 

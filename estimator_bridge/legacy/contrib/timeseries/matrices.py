@@ -49,9 +49,9 @@ def block_diagonal(
         others = tf.zeros([tf.rank(block) - 1, 2], tf.int32)
         padded.append(tf.pad(block, tf.concat([others, [(before, after)]], axis=0)))
         before = before + width
-    made = tf.concat(padded, -2, name=name)
-    made.set_shape(batch.concatenate([rows.size, columns.size]))
-    return made
+    result = tf.concat(padded, -2, name=name)
+    result.set_shape(batch.concatenate([rows.size, columns.size]))
+    return result
 
 
 class _Known:
@@ -109,24 +109,24 @@ def batch_matrix_pow(matrices: Any, powers: Any) -> tf.Tensor:
     one = tf.linalg.diag(tf.ones([tf.shape(bases)[1]], dtype=bases.dtype))
     identities = tf.tile(tf.expand_dims(one, 0), [tf.shape(bases)[0], 1, 1])
 
-    def is_left(base: Any, left: Any, made: Any) -> tf.Tensor:
-        del base, made
-        return tf.reduce_any(tf.greater(left, tf.ones_like(left)))
+    def is_left(base: Any, exponent: Any, odd_factor: Any) -> tf.Tensor:
+        del base, odd_factor
+        return tf.reduce_any(tf.greater(exponent, tf.ones_like(exponent)))
 
-    def halve(base: Any, left: Any, made: Any) -> tuple[Any, ...]:
+    def halve(base: Any, exponent: Any, odd_factor: Any) -> tuple[Any, ...]:
         # Matrices whose exponent has come down to 1 or 0 stay while others go on.
-        goes_on = tf.greater(left, 1)
-        is_even = tf.equal(left % 2, tf.zeros_like(left))
-        product = _v1.where(is_even, made, tf.matmul(made, base))
+        goes_on = tf.greater(exponent, 1)
+        is_even = tf.equal(exponent % 2, tf.zeros_like(exponent))
+        product = _v1.where(is_even, odd_factor, tf.matmul(odd_factor, base))
         return (
             _v1.where(goes_on, tf.matmul(base, base), base),
-            _v1.where(goes_on, left // 2, left),
-            _v1.where(goes_on, product, made),
+            _v1.where(goes_on, exponent // 2, exponent),
+            _v1.where(goes_on, product, odd_factor),
         )
 
-    base, left, made = _v1.while_loop(is_left, halve, [bases, exponents, identities])
-    is_zero = tf.equal(left, tf.zeros_like(left))
-    return _v1.where(is_zero, identities, tf.matmul(base, made))
+    base, exponent, odd_factor = _v1.while_loop(is_left, halve, [bases, exponents, identities])
+    is_zero = tf.equal(exponent, tf.zeros_like(exponent))
+    return _v1.where(is_zero, identities, tf.matmul(base, odd_factor))
 
 
 def batch_times_matrix(
@@ -152,8 +152,8 @@ def batch_times_matrix(
     if adj_x:
         left = tf.transpose(left, [0, 2, 1])
     dynamic = tf.shape(left)
-    known = [static_size(left, axis) for axis in (0, 1)]
-    sizes = [dynamic[axis] if size is None else size for axis, size in enumerate(known)]
+    static_sizes = [static_size(left, axis) for axis in (0, 1)]
+    sizes = [dynamic[axis] if size is None else size for axis, size in enumerate(static_sizes)]
     axis = 0 if adj_y else 1
     width = static_size(right, axis)
     rows = tf.reshape(left, [-1, dynamic[2]])

@@ -87,18 +87,18 @@ def canonicalize_times_or_steps_from_output(
     before = previous_model_output[FilteringResults.TIMES]
     if times is None:
         return before[:, -1:] + 1 + np.arange(int(steps or 0))[None, ...]
-    wanted = np.array(times)
-    if wanted.ndim != 2:
-        wanted = wanted[None, ...]
-    if before.shape[0] != wanted.shape[0]:
+    new_times = np.array(times)
+    if new_times.ndim != 2:
+        new_times = new_times[None, ...]
+    if before.shape[0] != new_times.shape[0]:
         raise ValueError(
             "`times` must have a batch dimension matching the previous model output (got a batch "
-            f"dimension of {wanted.shape[0]} for `times` and {before.shape[0]} for the previous "
+            f"dimension of {new_times.shape[0]} for `times` and {before.shape[0]} for the previous "
             "model output)."
         )
-    if not (before[:, -1] < wanted[:, 0]).all():
+    if not (before[:, -1] < new_times[:, 0]).all():
         raise ValueError(
             "Prediction times must be after the corresponding previous model output. That ends at "
-            f"{before[:, -1].tolist()}, and `times` begins at {wanted[:, 0].tolist()}."
+            f"{before[:, -1].tolist()}, and `times` begins at {new_times[:, 0].tolist()}."
         )
-    return wanted
+    return new_times

@@ -58,19 +58,19 @@ class FlatPredictionModel(tf.keras.Model):
           "mean" and "covariance", which has only the variances; [batch, output window, features].
         """
         if static_size(input_window_features, 1) == 0:
-            known = self._output_flatten(output_window_features)
+            inputs = self._output_flatten(output_window_features)
         elif static_size(output_window_features, 2) == 0:
-            known = self._input_flatten(input_window_features)
+            inputs = self._input_flatten(input_window_features)
         else:
             parts = [
                 self._input_flatten(input_window_features),
                 self._output_flatten(output_window_features),
             ]
-            known = tf.concat(parts, axis=1)
+            inputs = tf.concat(parts, axis=1)
         if self._hidden_layers:
-            known = self._hidden_layers(known)
-        mean = tf.reshape(self._mean_transform(known), self._prediction_shape)
-        variance = tf.exp(self._covariance_transform(known))
+            inputs = self._hidden_layers(inputs)
+        mean = tf.reshape(self._mean_transform(inputs), self._prediction_shape)
+        variance = tf.exp(self._covariance_transform(inputs))
         return {"mean": mean, "covariance": tf.reshape(variance, self._prediction_shape)}
 
 
@@ -101,9 +101,9 @@ class LSTMPredictionModel(tf.keras.Model):
     def call(self, input_window_features: Any, output_window_features: Any) -> dict[str, Any]:
         """Predicts a window; see `FlatPredictionModel.call`."""
         before = tf.transpose(input_window_features, [1, 0, 2])  # times first
-        known = tf.transpose(output_window_features, [1, 0, 2])
+        ahead = tf.transpose(output_window_features, [1, 0, 2])
         _, state = self._encoder(before, dtype=self.dtype)
-        decoded, _ = self._decoder(known, dtype=self.dtype, initial_state=state)
+        decoded, _ = self._decoder(ahead, dtype=self.dtype, initial_state=state)
         decoded = tf.transpose(decoded, [1, 0, 2])
         mean = self._mean_transform(decoded)
         return {"mean": mean, "covariance": tf.exp(self._covariance_transform(decoded))}

@@ -45,14 +45,14 @@ def predict_continuation(
     Raises:
       ValueError: not exactly one of steps and times is given, or the times do not fit.
     """
-    wanted = canonicalize_times_or_steps_from_output(
+    prediction_times = canonicalize_times_or_steps_from_output(
         times=times, steps=steps, previous_model_output=continue_from
     )
-    features = {PredictionFeatures.TIMES: wanted, **(exogenous_features or {})}
+    features = {PredictionFeatures.TIMES: prediction_times, **(exogenous_features or {})}
     signature = signatures.signature_def[SavedModelLabels.PREDICT]
-    made = _run(session, signature, features, _state(continue_from))
-    made[PredictionResults.TIMES] = features[PredictionFeatures.TIMES]
-    return made
+    predictions = _run(session, signature, features, _state(continue_from))
+    predictions[PredictionResults.TIMES] = features[PredictionFeatures.TIMES]
+    return predictions
 
 
 def cold_start_filter(signatures: Any, session: Any, features: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,9 +99,9 @@ def _filter(
 ) -> dict[str, Any]:
     signature = signatures.signature_def[name]
     arrays = with_all_dimensions(features, require_single_batch=False)
-    made = _run(session, signature, arrays, state)
-    made[FilteringResults.TIMES] = arrays[FilteringFeatures.TIMES]
-    return made
+    results = _run(session, signature, arrays, state)
+    results[FilteringResults.TIMES] = arrays[FilteringFeatures.TIMES]
+    return results
 
 
 def _state(output: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -157,13 +157,13 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
         values = tf.cast(features[_VALUES], self.dtype)
         if self._normalize_features:
             values = self._scale_data(values)
-        known = self._process_exogenous_features(
+        regressors = self._process_exogenous_features(
             times, {k: v for k, v in features.items() if k not in (_TIMES, _VALUES)}
         )
 
         def filter_step(position: Any, now: Any, state: Any) -> tuple[Any, dict[str, Any]]:
             observed = values[:, position, :]
-            state = self._with_exogenous(position, now, state, features, known)
+            state = self._with_exogenous(position, now, state, features, regressors)
             state, predictions = self._prediction_step(current_times=now, state=state)
             return self._filtering_step(
                 current_times=now, current_values=observed, state=state, predictions=predictions
@@ -183,12 +183,12 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
     def predict(self, features: Mapping[str, Any]) -> dict[str, Any]:
         """Predicts values; see the base class."""
         times = tf.convert_to_tensor(features[_TIMES], tf.int64)
-        known = self._process_exogenous_features(
+        regressors = self._process_exogenous_features(
             times, {k: v for k, v in features.items() if k not in (_TIMES, _STATE)}
         )
 
         def predict_step(position: Any, now: Any, state: Any) -> tuple[Any, dict[str, Any]]:
-            state = self._with_exogenous(position, now, state, features, known)
+            state = self._with_exogenous(position, now, state, features, regressors)
             return self._prediction_step(current_times=now, state=state)
 
         _, outputs = self._state_update_loop(
@@ -197,13 +197,13 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
         return self._scale_back_predictions(outputs) if self._normalize_features else outputs
 
     def _with_exogenous(
-        self, position: Any, now: Any, state: Any, features: Mapping[str, Any], known: Any
+        self, position: Any, now: Any, state: Any, features: Mapping[str, Any], regressors: Any
     ) -> Any:
         """Returns the state with what is known besides the series, where the condition holds."""
-        if known is None:
+        if regressors is None:
             return state
         updated = self._exogenous_input_step(
-            current_times=now, current_exogenous_regressors=known[:, position, :], state=state
+            current_times=now, current_exogenous_regressors=regressors[:, position, :], state=state
         )
         if self._exogenous_update_condition is None:
             return updated

@@ -50,10 +50,10 @@ def with_all_dimensions(data: Mapping[str, Any], require_single_batch: bool) -> 
     if len(shape) < 2:
         values = arrays[_VALUES]
         if values.ndim > len(shape) + 1:
-            wanted, lacking, most = _KINDS[len(shape)]
+            expected, lacking, most = _KINDS[len(shape)]
             raise ValueError(
                 f"Got an unexpected number of dimensions for the '{_VALUES}' feature. Was "
-                f"expecting at most {most} ({wanted}) since '{_TIMES}' does not have {lacking}, "
+                f"expecting at most {most} ({expected}) since '{_TIMES}' does not have {lacking}, "
                 f"but got shape {values.shape}"
             )
         if values.ndim == len(shape):

@@ -35,7 +35,7 @@ def raw_receiver_fn(model: Any, batch: int | None, length: int | None) -> _Recei
         inputs[_VALUES] = _v1.placeholder_with_default(
             nothing, (batch, length, model.num_features), name=_VALUES
         )
-        for name, (kind, sizes) in _known(model).items():
+        for name, (kind, sizes) in _column_features(model).items():
             inputs[name] = _v1.placeholder(kind, [batch, length, *sizes], name=name)
         inputs.update(_state(model, tf.shape(times)[0], batch))
         return ServingInputReceiver(inputs, inputs)
@@ -100,7 +100,7 @@ def _of_series(name: str, spec: Any, length: int) -> Any:
     )
 
 
-def _known(model: Any) -> dict[str, tuple[Any, list[Any]]]:
+def _column_features(model: Any) -> dict[str, tuple[Any, list[Any]]]:
     """Returns types and sizes, without the batch's, of the features of a model's columns."""
     if not model.exogenous_feature_columns:
         return {}
@@ -120,12 +120,12 @@ def _state(model: Any, size: tf.Tensor, batch: int | None) -> dict[str, tf.Tenso
         zeros = tf.nest.map_structure(
             lambda each: tf.get_static_value(tf.zeros_like(each)), model.get_start_state()
         )
-    made = {}
+    placeholders = {}
     for name, zero in state_to_dictionary(zeros).items():
         repeats = tf.concat([size[None], tf.ones(zero.ndim, dtype=tf.int32)], axis=0)
-        made[name] = _v1.placeholder_with_default(
+        placeholders[name] = _v1.placeholder_with_default(
             tf.tile(zero[None, ...], multiples=repeats),
             tf.TensorShape((batch,)).concatenate(zero.shape),
             name=name,
         )
-    return made
+    return placeholders

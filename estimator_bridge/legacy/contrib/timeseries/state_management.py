@@ -164,15 +164,15 @@ class ChainingStateManager(_OverridableStateManager):
         Gradients reach a trained start state that way; a table has none.
         """
         numbers = self._get_chunk_number(starts)
-        kept = self._cached_states.lookup(tf.cast(numbers, tf.int64))
+        states = self._cached_states.lookup(tf.cast(numbers, tf.int64))
         begin = 0 if self._input_statistics is None else self._input_statistics.start_time
         is_first = tf.equal(numbers, self._get_chunk_number(begin))
         first = replicate_state(self._start_state, tf.shape(starts)[0])
         chosen = [
             _v1.where(is_first, start, cached)
-            for start, cached in zip(tf.nest.flatten(first), tf.nest.flatten(kept))
+            for start, cached in zip(tf.nest.flatten(first), tf.nest.flatten(states))
         ]
-        return tf.nest.pack_sequence_as(kept, chosen)
+        return tf.nest.pack_sequence_as(states, chosen)
 
     def _save(self, times: Any, states: Any) -> tf.Operation:
         """Writes the state after each time of a window, for the interval of the next time."""

@@ -145,12 +145,12 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         """Returns transition matrices and noise for numbers of steps [batch]."""
         sizes = self._window_gap_sizes
         _, places = tf.unique(tf.concat([sizes, tf.cast(num_steps, sizes.dtype)], axis=0))
-        found = []
+        powers_and_sums = []
         for cache in (self._window_transition_powers, self._window_power_sums):
             each = tf.gather(cache, places[-tf.shape(num_steps)[0] :])
             each.set_shape(num_steps.shape.concatenate(each.shape[-2:]))
-            found.append(each)
-        return found
+            powers_and_sums.append(each)
+        return powers_and_sums
 
     def _imputation_step(self, current_times: Any, state: Any) -> Any:
         mean, variance, before = state
@@ -387,17 +387,17 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         Raises:
           ValueError: `get_observation_model` returned something of 0 or more than 3 dimensions.
         """
-        given = self._tensor(self.get_observation_model(times))
-        rank = given.shape.with_rank_at_least(1).with_rank_at_most(3).ndims
+        model = self._tensor(self.get_observation_model(times))
+        rank = model.shape.with_rank_at_least(1).with_rank_at_most(3).ndims
         count = tf.shape(times)[0]
         if rank is None:
-            has_rank = _v1.Assert(tf.equal(tf.rank(given), 3), [tf.shape(given)])
+            has_rank = _v1.Assert(tf.equal(tf.rank(model), 3), [tf.shape(model)])
             with tf.control_dependencies([has_rank]):
-                return tf.identity(given)
+                return tf.identity(model)
         if rank == 1:
-            row = tf.reshape(given, [1, 1, -1])
+            row = tf.reshape(model, [1, 1, -1])
             return tf.tile(row, [count, self.num_features, 1])
-        return tf.tile(tf.expand_dims(given, axis=0), [count, 1, 1]) if rank == 2 else given
+        return tf.tile(tf.expand_dims(model, axis=0), [count, 1, 1]) if rank == 2 else model
 
     # Drawn series.
 

@@ -35,13 +35,13 @@ def draw_parameters(model: Any, seed: int | None) -> dict[Any, Any]:
     start = np.random.normal(size=[states])
     parameters: dict[Any, Any] = {}
 
-    def put(tensor: Any, value: Any) -> None:
+    def set_parameter(tensor: Any, value: Any) -> None:
         if tensor is not None:
             parameters[tensor] = value
 
-    put(model.prior_state_mean, start)
-    put(model.state_transition_noise_covariance, np.diag(variances))
-    put(model.prior_state_var, np.zeros([states, states]))
+    set_parameter(model.prior_state_mean, start)
+    set_parameter(model.state_transition_noise_covariance, np.diag(variances))
+    set_parameter(model.prior_state_var, np.zeros([states, states]))
     if model._configuration.use_observation_noise:
         variance = 1.0 / np.random.gamma(shape=4, scale=4)
         parameters[model._observation_noise_covariance] = [[variance]]

@@ -51,8 +51,8 @@ class TensorValuedMutableDenseHashTable(MutableDenseHashTable):
           [..., *shape].
         """
         flat = tf.reshape(tf.convert_to_tensor(keys, dtype=self.key_dtype), [-1])
-        found = super().lookup(flat, name)
-        return tf.reshape(found, tf.concat([tf.shape(keys), self._shape_of_a_value], 0))
+        rows = super().lookup(flat, name)
+        return tf.reshape(rows, tf.concat([tf.shape(keys), self._shape_of_a_value], 0))
 
 
 class TupleOfTensorsLookup:
@@ -92,8 +92,8 @@ class TupleOfTensorsLookup:
 
     def lookup(self, keys: Any) -> Any:
         """Reads the values of keys [batch]; each tensor is [batch, ...]."""
-        found = [table.lookup(keys) for table in self._tables]
-        return tf.nest.pack_sequence_as(self._structure, found)
+        tensors = [table.lookup(keys) for table in self._tables]
+        return tf.nest.pack_sequence_as(self._structure, tensors)
 
     def insert(self, keys: Any, values: Any) -> tf.Operation:
         """Writes the values of keys, once all of them are computed.

@@ -69,8 +69,8 @@ class VARMA(StateSpaceModel):
         features, blocks = self.num_features, self.state_num_blocks
         coefficients = tf.pad(self.ar_coefs, [[0, 0], [0, 0], [0, blocks - self.ar_order]])
         first = tf.reshape(coefficients, [features, self.state_dimension])
-        moved = tf.eye((blocks - 1) * features, dtype=self.dtype)
-        return tf.concat([first, tf.pad(moved, [[0, 0], [0, features]])], axis=0)
+        shift = tf.eye((blocks - 1) * features, dtype=self.dtype)
+        return tf.concat([first, tf.pad(shift, [[0, 0], [0, features]])], axis=0)
 
     def get_noise_transform(self) -> tf.Tensor:
         """Returns the matrix that adds noise; see the base class."""

@@ -132,8 +132,8 @@ class RandomWindowInputFn(TimeSeriesInputFn):
         )
         windows = {}
         for name, value in rows.items():
-            kept = value[skipped:] if self._jitter else value
-            windows[name] = tf.reshape(kept, tf.concat([sizes, tf.shape(kept)[1:]], axis=0))
+            steps = value[skipped:] if self._jitter else value
+            windows[name] = tf.reshape(steps, tf.concat([sizes, tf.shape(steps)[1:]], axis=0))
             windows[name].set_shape(tf.TensorShape(sizes).concatenate(value.shape[1:]))
         return windows
 

@@ -62,7 +62,7 @@ def run_window_loop(
         position: Any, state: Any, states: list[Any], collected: list[Any], reuse: bool = False
     ) -> tuple[Any, Any, list[Any], list[Any]]:
         with _v1.variable_scope("state_update_step", reuse=reuse):
-            made, values = step(position, times[:, position], state)
+            new_state, values = step(position, times[:, position], state)
             if set(values) != set(outputs):
                 raise AssertionError(
                     f"A step must return the outputs {sorted(outputs)}; got {sorted(values)}."
@@ -70,7 +70,7 @@ def run_window_loop(
             collected = [
                 each.write(position, values[name]) for name, each in zip(outputs, collected)
             ]
-            flat = tf.nest.flatten(made)
+            flat = tf.nest.flatten(new_state)
             if len(flat) != len(states):
                 raise AssertionError(
                     f"A step must return a state of {len(states)} tensors; got {len(flat)}."
@@ -94,8 +94,8 @@ def run_window_loop(
     else:
         start = _v1.while_loop(lambda position, *_: tf.less(position, size), advance, list(start))
     _, _, states, collected = start
-    made = {name: _stacked(each) for name, each in zip(outputs, collected)}
-    return tf.nest.pack_sequence_as(state, [_stacked(each) for each in states]), made
+    results = {name: _stacked(each) for name, each in zip(outputs, collected)}
+    return tf.nest.pack_sequence_as(state, [_stacked(each) for each in states]), results
 
 
 def _stacked(collected: Any) -> tf.Tensor:

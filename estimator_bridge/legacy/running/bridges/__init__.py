@@ -22,7 +22,7 @@ _REMOVED: dict[str, Callable[[], ModuleType]] = {
     "distutils.version": distutils_version,
     "imp": imp,
 }
-_made: dict[str, ModuleType] = {}
+_modules: dict[str, ModuleType] = {}
 
 
 def prepare(name: str) -> ModuleType | None:
@@ -39,7 +39,7 @@ def prepare(name: str) -> ModuleType | None:
             importlib.import_module(name)
         except ModuleNotFoundError:
             if name in MODULES:
-                return _made.setdefault(name, _made.get(name) or MODULES[name]())
+                return _modules.setdefault(name, _modules.get(name) or MODULES[name]())
             _REMOVED[name]()
     top = name.partition(".")[0]
     if top in MENDED:

@@ -30,7 +30,7 @@ def _new_subclass(base: Any, subclass: Any, **options: Any) -> None:
 
     @functools.wraps(own)
     def _moments(layer: Any, *args: Any, mask: Any = None, **kwargs: Any) -> Any:
-        given = {} if mask is None else {"mask": mask}
-        return own(layer, *args, **kwargs, **given)
+        keywords = {} if mask is None else {"mask": mask}
+        return own(layer, *args, **kwargs, **keywords)
 
     subclass._moments = _moments

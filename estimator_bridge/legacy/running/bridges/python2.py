@@ -27,8 +27,8 @@ def _joined(name: str, *places: str) -> Callable[[], ModuleType]:
     def make() -> ModuleType:
         module = ModuleType(name, f"Stands in for Python 2's module {name}.")
         for place in reversed(places):
-            found = importlib.import_module(place)
-            vars(module).update({k: v for k, v in vars(found).items() if not k.startswith("__")})
+            source = importlib.import_module(place)
+            vars(module).update({k: v for k, v in vars(source).items() if not k.startswith("__")})
         return module
 
     return make

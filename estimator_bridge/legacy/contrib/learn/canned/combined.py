@@ -126,9 +126,9 @@ class DNNLinearCombinedEstimator(CannedEstimator):
         if self._counts_twice and steps is not None:
             steps = _even_end(int(steps))
         elif self._counts_twice and max_steps is not None:
-            done = int(self.get_variable_value("global_step")) if self._latest() else 0
-            if max_steps > done:
-                max_steps = done + _even_end(max_steps - done)
+            step = int(self.get_variable_value("global_step")) if self._latest() else 0
+            if max_steps > step:
+                max_steps = step + _even_end(max_steps - step)
         return super().fit(x, y, input_fn, steps, batch_size, monitors, max_steps)
 
 

@@ -132,9 +132,9 @@ class LinearClassifier(Classifier, LinearEstimator):
         )
         if is_sdca(optimizer):
             check_sdca(head, enable_centered_bias, _joint_weight)
-            given = _sdca_params(head, feature_columns, optimizer, weight_column_name)
+            params = _sdca_params(head, feature_columns, optimizer, weight_column_name)
             CannedEstimator.__init__(
-                self, sdca_model_fn, model_dir, config, given, feature_engineering_fn
+                self, sdca_model_fn, model_dir, config, params, feature_engineering_fn
             )
             return
         super().__init__(
@@ -191,9 +191,9 @@ class LinearRegressor(Regressor, LinearEstimator):
         )
         if is_sdca(optimizer):
             check_sdca(head, enable_centered_bias, _joint_weights)
-            given = _sdca_params(head, feature_columns, optimizer, weight_column_name)
+            params = _sdca_params(head, feature_columns, optimizer, weight_column_name)
             CannedEstimator.__init__(
-                self, sdca_model_fn, model_dir, config, given, feature_engineering_fn
+                self, sdca_model_fn, model_dir, config, params, feature_engineering_fn
             )
             return
         super().__init__(

@@ -56,7 +56,7 @@ def LogisticRegressor(
 def _metrics(labels: Any, predictions: Any, thresholds: Sequence[float]) -> dict[str, Any]:
     if isinstance(labels, Mapping) and len(labels) == 1:
         (labels,) = labels.values()
-    found = {
+    metrics = {
         MetricKey.PREDICTION_MEAN: streaming.streaming_mean(predictions),
         MetricKey.LABEL_MEAN: streaming.streaming_mean(labels),
         MetricKey.ACCURACY_BASELINE: streaming.streaming_mean(labels),
@@ -65,8 +65,8 @@ def _metrics(labels: Any, predictions: Any, thresholds: Sequence[float]) -> dict
     for threshold in thresholds:
         name = f"predictions_at_threshold_{threshold:f}"
         predicted = tf.cast(tf.greater_equal(predictions, threshold), tf.float32, name=name)
-        given = {"labels": labels, "predictions": predicted}
-        found[MetricKey.ACCURACY_MEAN % threshold] = streaming.streaming_accuracy(**given)
-        found[MetricKey.PRECISION_MEAN % threshold] = streaming.streaming_precision(**given)
-        found[MetricKey.RECALL_MEAN % threshold] = streaming.streaming_recall(**given)
-    return found
+        tensors = {"labels": labels, "predictions": predicted}
+        metrics[MetricKey.ACCURACY_MEAN % threshold] = streaming.streaming_accuracy(**tensors)
+        metrics[MetricKey.PRECISION_MEAN % threshold] = streaming.streaming_precision(**tensors)
+        metrics[MetricKey.RECALL_MEAN % threshold] = streaming.streaming_recall(**tensors)
+    return metrics

@@ -143,7 +143,7 @@ def embedding_multipliers(
     """
     if not multipliers:
         return None
-    found = {}
+    factors = {}
     for column, factor in multipliers.items():
         if not isinstance(column, Embedding):
             raise ValueError(
@@ -155,8 +155,8 @@ def embedding_multipliers(
             raise ValueError(
                 f"Couldn't find a variable for column {column}. Is it among the feature columns?"
             )
-        found.update(dict.fromkeys(tables, factor))
-    return found
+        factors.update(dict.fromkeys(tables, factor))
+    return factors
 
 
 def optimizer_of(optimizer: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What canned classifiers and regressors of tf.contrib.learn add to an estimator."""
+"""The methods that canned classifiers and regressors of tf.contrib.learn add to an estimator."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = [
 class CannedEstimator(Estimator):
     """An estimator whose model_fn is in this library."""
 
-    def _predicted(self, key: str, given: Mapping[str, Any], as_iterable: bool) -> Any:
-        found = super().predict(**given, outputs=[key], as_iterable=as_iterable)
-        return _each(found, key) if as_iterable else found[key]
+    def _predicted(self, key: str, arguments: Mapping[str, Any], as_iterable: bool) -> Any:
+        predictions = super().predict(**arguments, outputs=[key], as_iterable=as_iterable)
+        return _each(predictions, key) if as_iterable else predictions[key]
 
 
 class ClassPredictor(CannedEstimator):
@@ -50,8 +50,8 @@ class ClassPredictor(CannedEstimator):
         Returns:
           An iterator, or an array [batch].
         """
-        given = {"x": x, "input_fn": input_fn, "batch_size": batch_size}
-        return self._predicted(PredictionKey.CLASSES, given, as_iterable)
+        arguments = {"x": x, "input_fn": input_fn, "batch_size": batch_size}
+        return self._predicted(PredictionKey.CLASSES, arguments, as_iterable)
 
 
 class Classifier(ClassPredictor):
@@ -99,8 +99,8 @@ class Classifier(ClassPredictor):
         Returns:
           An iterator over arrays [n_classes], or an array [batch, n_classes].
         """
-        given = {"x": x, "input_fn": input_fn, "batch_size": batch_size}
-        return self._predicted(PredictionKey.PROBABILITIES, given, as_iterable)
+        arguments = {"x": x, "input_fn": input_fn, "batch_size": batch_size}
+        return self._predicted(PredictionKey.PROBABILITIES, arguments, as_iterable)
 
 
 class Regressor(CannedEstimator):
@@ -175,8 +175,8 @@ class Regressor(CannedEstimator):
         Returns:
           An iterator, or an array: [batch], or [batch, label_dimension] for several labels.
         """
-        given = {"x": x, "input_fn": input_fn, "batch_size": batch_size}
-        return self._predicted(PredictionKey.SCORES, given, as_iterable)
+        arguments = {"x": x, "input_fn": input_fn, "batch_size": batch_size}
+        return self._predicted(PredictionKey.SCORES, arguments, as_iterable)
 
 
 def check_columns(linear: Iterable[Any] | None, dnn: Iterable[Any] | None) -> tuple[Any, Any]:
@@ -196,6 +196,6 @@ def without_names(features: Any) -> dict[str, tf.Tensor]:
     return features if isinstance(features, dict) else {"": features}
 
 
-def _each(found: Iterator[Mapping[str, Any]], key: str) -> Iterator[Any]:
-    for example in found:
+def _each(predictions: Iterator[Mapping[str, Any]], key: str) -> Iterator[Any]:
+    for example in predictions:
         yield example[key]

@@ -65,16 +65,16 @@ def sdca_model_fn(features: Any, labels: Any, mode: str, params: Mapping[str, An
       params: the head, the feature_columns, the optimizer, and the weight_column_name or None.
     """
     head, optimizer, columns = params["head"], params["optimizer"], params["feature_columns"]
-    given = dict(without_names(features))
+    tensors = dict(without_names(features))
     with _v1.variable_scope(
-        LINEAR_SCOPE, values=list(given.values()), partitioner=optimizer.partitioner
+        LINEAR_SCOPE, values=list(tensors.values()), partitioner=optimizer.partitioner
     ) as scope:
-        given.update(layers.transform_features(given, columns))
+        tensors.update(layers.transform_features(tensors, columns))
         logits, weights, bias = layers.weighted_sum_from_feature_columns(
-            given, columns, num_outputs=1, scope=scope
+            tensors, columns, num_outputs=1, scope=scope
         )
         ones = layers.real_valued_column(_BIAS)
-        given[ones] = tf.ones([tf.shape(logits)[0], 1])
+        tensors[ones] = tf.ones([tf.shape(logits)[0], 1])
         weights[ones] = [bias]
 
     def train_op_fn(loss: Any) -> tf.Operation:
@@ -83,12 +83,12 @@ def sdca_model_fn(features: Any, labels: Any, mode: str, params: Mapping[str, An
             weights,
             params["weight_column_name"],
             _LOSSES[type(head)],
-            given,
+            tensors,
             labels,
             _v1.train.get_global_step(),
         )
         return model.update_weights(step)
 
     return head.create_model_fn_ops(
-        features=given, mode=mode, labels=labels, train_op_fn=train_op_fn, logits=logits
+        features=tensors, mode=mode, labels=labels, train_op_fn=train_op_fn, logits=logits
     )

@@ -64,13 +64,13 @@ def load_csv_with_header(
             f"150,4: its first row is {','.join(header)!r}. Read a file without that row with "
             "load_csv_without_header."
         ) from None
-    found = _arrays(rows, target_dtype, features_dtype, target_column)
-    if found.data.shape != (examples, features):
+    dataset = _arrays(rows, target_dtype, features_dtype, target_column)
+    if dataset.data.shape != (examples, features):
         raise ValueError(
-            f"{filename} has {found.data.shape} examples and features, and its first row says "
+            f"{filename} has {dataset.data.shape} examples and features, and its first row says "
             f"{(examples, features)}."
         )
-    return found
+    return dataset
 
 
 def load_csv_without_header(
@@ -110,7 +110,7 @@ def load_iris(data_path: str | None = None) -> Dataset:
     Raises:
       FileNotFoundError: data_path is not given: the file is not part of this library.
     """
-    return load_csv_with_header(_given(data_path, "iris.csv"), np.int64, np.float64)
+    return load_csv_with_header(_require_path(data_path, "iris.csv"), np.int64, np.float64)
 
 
 def load_boston(data_path: str | None = None) -> Dataset:
@@ -123,11 +123,11 @@ def load_boston(data_path: str | None = None) -> Dataset:
       FileNotFoundError: data_path is not given: the file is not part of this library.
     """
     return load_csv_with_header(
-        _given(data_path, "boston_house_prices.csv"), np.float64, np.float64
+        _require_path(data_path, "boston_house_prices.csv"), np.float64, np.float64
     )
 
 
-def _given(path: str | None, name: str) -> str:
+def _require_path(path: str | None, name: str) -> str:
     if path is None:
         raise FileNotFoundError(
             f"{name} was part of TensorFlow 1, and is not part of this library. Take it from the "

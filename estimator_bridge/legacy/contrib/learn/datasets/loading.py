@@ -67,5 +67,5 @@ def make_dataset(
             f"Synthetic dataset not found or not implemeted: {name}. Use one of "
             f"{sorted(SYNTHETIC)}."
         )
-    made = SYNTHETIC[name](n_samples, noise, seed, *args, **kwargs)
-    return made
+    dataset = SYNTHETIC[name](n_samples, noise, seed, *args, **kwargs)
+    return dataset

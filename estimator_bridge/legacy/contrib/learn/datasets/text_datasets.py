@@ -49,11 +49,11 @@ def load_dbpedia(size: str = "small", test_with_fake_data: bool = False) -> base
         )
     folder = os.path.join(os.getenv("TF_EXP_BASE_DIR", ""), "dbpedia_data")
     maybe_download_dbpedia(folder)
-    read = {}
+    datasets = {}
     for part in ("train", "test"):
         path = os.path.join(folder, _FOLDER, f"{part}.csv")
         if size == "small":
             base.shrink_csv(path, 1000)
             path = os.path.join(folder, _FOLDER, f"{part}_small.csv")
-        read[part] = base.load_csv_without_header(path, np.int32, np.str_, target_column=0)
-    return base.Datasets(read["train"], None, read["test"])  # type: ignore[arg-type]
+        datasets[part] = base.load_csv_without_header(path, np.int32, np.str_, target_column=0)
+    return base.Datasets(datasets["train"], None, datasets["test"])  # type: ignore[arg-type]

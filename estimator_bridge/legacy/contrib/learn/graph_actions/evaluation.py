@@ -107,12 +107,12 @@ class _Evaluation:
     def __init__(
         self,
         session: Any,
-        wanted: Mapping[str, Any],
+        tensors: Mapping[str, Any],
         update_op: Any,
         log_every_steps: int,
         feed_fn: Callable[[], Any] | None,
     ):
-        self._session, self._wanted, self._update_op = session, wanted, update_op
+        self._session, self._tensors, self._update_op = session, tensors, update_op
         self._log_every_steps, self._feed_fn = log_every_steps, feed_fn
         self._step, self._read_at, self._feed = 0, -1, None
         self.results: dict[str, Any] = {}
@@ -142,7 +142,7 @@ class _Evaluation:
             self._read()
 
     def _read(self) -> None:
-        self.results = self._session.run(self._wanted, feed_dict=self._feed)
+        self.results = self._session.run(self._tensors, feed_dict=self._feed)
         self._read_at = self._step
 
 

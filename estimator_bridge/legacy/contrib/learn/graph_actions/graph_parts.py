@@ -1,4 +1,4 @@
-"""What the loops look up in a graph, or add to it: savers, initializers and summaries."""
+"""The savers, initializers and summaries that the loops look up in a graph, or add to it."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def collected(key: str, make: Any = None) -> Any:
       key: the collection.
       make: makes the element if there is none; it is added. By default there is none then.
     """
-    found = _v1.get_collection(key)
-    if found:
-        return found[0]
-    made = make() if make else None
-    if made is not None:
-        _v1.add_to_collection(key, made)
-    return made
+    elements = _v1.get_collection(key)
+    if elements:
+        return elements[0]
+    element = make() if make else None
+    if element is not None:
+        _v1.add_to_collection(key, element)
+    return element
 
 
 def merged_summaries() -> Any:

@@ -80,8 +80,8 @@ def train(
         raise ValueError("Can not provide both steps and max_steps.")
     if not output_dir:
         raise ValueError(f"Output directory should be non-empty {output_dir}.")
-    for name, given in (("train_op", train_op), ("loss_op", loss_op)):
-        if given is None:
+    for name, op in (("train_op", train_op), ("loss_op", loss_op)):
+        if op is None:
             raise ValueError(f"Missing {name}.")
     while True:
         with graph.as_default():
@@ -125,10 +125,10 @@ def _saved_step(folder: str, step_tensor: Any) -> int:
 
 
 def _monitors(
-    given: Sequence[Any] | None, loss: Any, is_chief: bool, summary_steps: int, writer: Any
+    monitors: Sequence[Any] | None, loss: Any, is_chief: bool, summary_steps: int, writer: Any
 ) -> list[Any]:
-    if given:
-        return [each for each in given if is_chief or each.run_on_all_workers]
+    if monitors:
+        return [each for each in monitors if is_chief or each.run_on_all_workers]
     if not is_chief:
         return []
     return list(
@@ -219,13 +219,13 @@ class _Loop:
 
     def _step(self, step: int, feed: Any) -> tuple[dict[Any, Any], bool]:
         """Runs a step; returns what it fetched by name, and whether a monitor ends the training."""
-        wanted: dict[Any, Any] = {}
+        fetches: dict[Any, Any] = {}
         requests = [each for monitor in self._monitors for each in monitor.step_begin(step)]
         for each in [*self._tensors, *requests]:
             name = each.name if isinstance(each, tf.Tensor) else each
-            wanted.setdefault(name, each)
-        values = self._session.run(list(wanted.values()), feed_dict=feed)
-        outputs = dict(zip(wanted, values))
+            fetches.setdefault(name, each)
+        values = self._session.run(list(fetches.values()), feed_dict=feed)
+        outputs = dict(zip(fetches, values))
         stops = [monitor.step_end(step, outputs) for monitor in self._monitors]
         return outputs, any(stops)
 

@@ -162,11 +162,11 @@ class SingleHead(Head):
                 if mode == ModeKeys.TRAIN:
                     train_op = self._train_op(loss, prepared, train_op_fn, bias, logits, weights)
                 with _v1.name_scope("metrics"):
-                    found = {
+                    metrics_by_key = {
                         MetricKey.LOSS: _v1.metrics.mean(reported),
                         **self._metrics(predictions, prepared, weights),
                     }
-                    metrics = {self._key(key): metric for key, metric in found.items()}
+                    metrics = {self._key(key): metric for key, metric in metrics_by_key.items()}
             return ModelFnOps(
                 mode, predictions, loss, train_op, metrics, self._alternatives(predictions)
             )

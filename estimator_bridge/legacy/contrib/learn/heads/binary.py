@@ -52,7 +52,7 @@ class BinaryLogisticHead(SingleHead):
 
     def _metrics(self, predictions: Mapping[str, Any], labels: Any, weights: Any) -> dict[str, Any]:
         probabilities = predictions[PredictionKey.LOGISTIC]
-        found = {
+        metrics = {
             MetricKey.ACCURACY: head_metrics.accuracy(
                 labels, predictions[PredictionKey.CLASSES], weights
             ),
@@ -65,8 +65,8 @@ class BinaryLogisticHead(SingleHead):
             ),
         }
         for threshold in self._thresholds:
-            found.update(head_metrics.at_threshold(probabilities, labels, weights, threshold))
-        return found
+            metrics.update(head_metrics.at_threshold(probabilities, labels, weights, threshold))
+        return metrics
 
 
 class BinarySvmHead(SingleHead):

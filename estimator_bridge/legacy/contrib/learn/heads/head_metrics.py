@@ -54,19 +54,19 @@ def at_threshold(
     """Accuracy, precision and recall if a class is predicted from a probability on."""
     floats = None if weights is None else tf.cast(weights, tf.float32)
     predicted = tf.cast(tf.greater_equal(probabilities, threshold), tf.float32)
-    found = {MetricKey.ACCURACY_MEAN % threshold: accuracy(labels, predicted, weights)}
+    metrics = {MetricKey.ACCURACY_MEAN % threshold: accuracy(labels, predicted, weights)}
     for key, metric in (
         (MetricKey.PRECISION_MEAN, _metrics.precision_at_thresholds),
         (MetricKey.RECALL_MEAN, _metrics.recall_at_thresholds),
     ):
         value, update = metric(labels, probabilities, (threshold,), floats)
-        found[key % threshold] = tf.squeeze(value), tf.squeeze(update)
-    return found
+        metrics[key % threshold] = tf.squeeze(value), tf.squeeze(update)
+    return metrics
 
 
-def of_class(class_id: int, found: Mapping[str, Metric]) -> dict[str, Metric]:
+def of_class(class_id: int, metrics: Mapping[str, Metric]) -> dict[str, Metric]:
     """Returns metrics of a class by name; their keys have a place for the class."""
-    return {key % class_id: metric for key, metric in found.items()}
+    return {key % class_id: metric for key, metric in metrics.items()}
 
 
 def _columns(values: tf.Tensor, weights: Any, class_id: int | None) -> tuple[Any, Any]:

@@ -63,11 +63,11 @@ class MultiClassHead(SingleHead):
         return self._own_loss(labels["label_ids"], logits, weights)
 
     def _prepared_labels(self, labels: Any) -> dict[str, Any]:
-        given = ids = dense_labels(labels, self.label_name)
+        dense = ids = dense_labels(labels, self.label_name)
         if self._label_keys:
             table = lookup.index_table_from_tensor(self._label_keys, name="label_id_lookup")
-            ids = table.lookup(given)
-        return {"labels": given, "label_ids": ids}
+            ids = table.lookup(dense)
+        return {"labels": dense, "label_ids": ids}
 
     def _predictions(self, logits: tf.Tensor) -> dict[str, Any]:
         key = PredictionKey
@@ -85,9 +85,9 @@ class MultiClassHead(SingleHead):
 
     def _metrics(self, predictions: Mapping[str, Any], labels: Any, weights: Any) -> dict[str, Any]:
         classes = predictions[PredictionKey.CLASSES]
-        found = {MetricKey.ACCURACY: head_metrics.accuracy(labels["labels"], classes, weights)}
+        metrics = {MetricKey.ACCURACY: head_metrics.accuracy(labels["labels"], classes, weights)}
         if self._label_keys:
-            return found
+            return metrics
         for class_id in self._metric_class_ids:
             own = {
                 MetricKey.CLASS_PREDICTION_MEAN: head_metrics.share_of_class(
@@ -98,8 +98,8 @@ class MultiClassHead(SingleHead):
                 ),
                 **_means(predictions, weights, class_id),
             }
-            found.update(head_metrics.of_class(class_id, own))
-        return found
+            metrics.update(head_metrics.of_class(class_id, own))
+        return metrics
 
 
 class MultiLabelHead(SingleHead):
@@ -147,23 +147,23 @@ class MultiLabelHead(SingleHead):
 
     def _metrics(self, predictions: Mapping[str, Any], labels: Any, weights: Any) -> dict[str, Any]:
         classes = predictions[PredictionKey.CLASSES]
-        given = predictions[PredictionKey.PROBABILITIES], labels, weights
+        arguments = predictions[PredictionKey.PROBABILITIES], labels, weights
         area = head_metrics.area_under_curve
-        found = {
+        metrics = {
             MetricKey.ACCURACY: head_metrics.accuracy(labels, classes, weights),
-            MetricKey.AUC: area(*given),
-            MetricKey.AUC_PR: area(*given, curve="PR"),
+            MetricKey.AUC: area(*arguments),
+            MetricKey.AUC_PR: area(*arguments, curve="PR"),
         }
         for class_id in self._metric_class_ids:
             own = {
                 MetricKey.CLASS_PREDICTION_MEAN: head_metrics.mean(classes, weights, class_id),
                 MetricKey.CLASS_LABEL_MEAN: head_metrics.mean(labels, weights, class_id),
                 **_means(predictions, weights, class_id),
-                MetricKey.CLASS_AUC: area(*given, class_id),
-                MetricKey.CLASS_AUC_PR: area(*given, class_id, curve="PR"),
+                MetricKey.CLASS_AUC: area(*arguments, class_id),
+                MetricKey.CLASS_AUC_PR: area(*arguments, class_id, curve="PR"),
             }
-            found.update(head_metrics.of_class(class_id, own))
-        return found
+            metrics.update(head_metrics.of_class(class_id, own))
+        return metrics
 
 
 def _means(predictions: Mapping[str, Any], weights: Any, class_id: int) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class MultiHead(Head):
         tuples (name of the head, name of the prediction).
         """
         check_mode(mode)
-        made = [
+        all_ops = [
             head.create_model_fn_ops(
                 features=features,
                 mode=mode,
@@ -119,14 +119,14 @@ class MultiHead(Head):
             for head, own in zip(self._heads, self._logits_of_heads(logits))
         ]
         if mode == ModeKeys.INFER:
-            return self._predicted(made)
-        metrics = {key: metric for each in made for key, metric in each.eval_metric_ops.items()}
-        loss = self._total_loss([each.loss for each in made])
+            return self._predicted(all_ops)
+        metrics = {key: metric for each in all_ops for key, metric in each.eval_metric_ops.items()}
+        loss = self._total_loss([each.loss for each in all_ops])
         if mode == ModeKeys.EVAL:
-            return ModelFnOps(mode, self._predictions(made), loss, eval_metric_ops=metrics)
+            return ModelFnOps(mode, self._predictions(all_ops), loss, eval_metric_ops=metrics)
         if train_op_fn is None:
             raise ValueError(_NO_TRAIN_OP_FN + ".")
-        train_op = tf.group(train_op_fn(loss), *[each.train_op for each in made])
+        train_op = tf.group(train_op_fn(loss), *[each.train_op for each in all_ops])
         return ModelFnOps(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
 
     def _logits_of_heads(self, logits: Any) -> list[Any]:
@@ -148,17 +148,19 @@ class MultiHead(Head):
             losses = [tf.multiply(each, by) for each, by in zip(losses, self._loss_weights)]
         return tf.add_n(losses)
 
-    def _predictions(self, made: Sequence[ModelFnOps]) -> dict[Any, Any]:
+    def _predictions(self, all_ops: Sequence[ModelFnOps]) -> dict[Any, Any]:
         return {
             (head.head_name, key): value
-            for head, ops in zip(self._heads, made)
+            for head, ops in zip(self._heads, all_ops)
             for key, value in ops.predictions.items()
         }
 
-    def _predicted(self, made: Sequence[ModelFnOps]) -> ModelFnOps:
+    def _predicted(self, all_ops: Sequence[ModelFnOps]) -> ModelFnOps:
         alternatives = {
             head.head_name: ops.output_alternatives[head.head_name]
-            for head, ops in zip(self._heads, made)
+            for head, ops in zip(self._heads, all_ops)
             if not isinstance(head, LossOnlyHead)
         }
-        return ModelFnOps(ModeKeys.INFER, self._predictions(made), output_alternatives=alternatives)
+        return ModelFnOps(
+            ModeKeys.INFER, self._predictions(all_ops), output_alternatives=alternatives
+        )
