@@ -76,7 +76,7 @@ def whole():
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "sentences"),
     [
         ({}, []),
         ({"values": {"w": "2"}}, [("other values", "")]),
@@ -94,5 +94,5 @@ def whole():
         ),
     ],
 )
-def test_what_differs_is_told(change, told):
-    assert traces.differences(whole(), {**whole(), **change}) == told
+def test_what_differs_is_told(change, sentences):
+    assert traces.differences(whole(), {**whole(), **change}) == sentences
