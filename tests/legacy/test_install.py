@@ -53,7 +53,7 @@ def run(source, *arguments):
 
 def test_every_old_place_leads_here():
     ways = [line.strip() for line in WAYS.strip().splitlines()]
-    (told,) = run(
+    (text,) = run(
         """
         import json, sys
         import estimator_bridge
@@ -70,14 +70,14 @@ def test_every_old_place_leads_here():
         """,
         json.dumps(ways),
     )
-    modules = json.loads(told)
+    modules = json.loads(text)
     elsewhere = {w: m for w, m in modules.items() if not m.startswith("estimator_bridge.")}
     assert [way for way in elsewhere if "StopAtStepHook" not in way] == []
     assert len(modules) == len(ways)
 
 
 def test_errors_of_the_old_places():
-    told = run(
+    lines = run(
         """
         import estimator_bridge
         estimator_bridge.install()
@@ -100,8 +100,8 @@ def test_errors_of_the_old_places():
         "MissingImportError tensorflow_estimator.python.estimator.no_such_module is not supported",
         "AttributeError module 'tf.estimator' has no attribute 'no_such_name'",
     ]
-    assert [line[: len(start)] for line, start in zip(told, beginnings)] == beginnings
-    assert len(told) == len(beginnings)
+    assert [line[: len(start)] for line, start in zip(lines, beginnings)] == beginnings
+    assert len(lines) == len(beginnings)
 
 
 PROGRAM = """
@@ -145,7 +145,7 @@ def test_program_runs_with_two_lines_more(imports, estimator, is_v1):
 
 
 def test_tensorflow_imported_first_and_without_install():
-    told = run(
+    lines = run(
         """
         import tensorflow as tf
         import tensorflow.compat.v1 as tf1
@@ -155,12 +155,12 @@ def test_tensorflow_imported_first_and_without_install():
         print(tf.estimator.Estimator is estimator_bridge.Estimator, tf1.estimator.Estimator)
         """
     )
-    assert told[0] == "False False"
-    assert told[1].startswith("True <class 'estimator_bridge.training.estimator_v1")
+    assert lines[0] == "False False"
+    assert lines[1].startswith("True <class 'estimator_bridge.training.estimator_v1")
 
 
 def test_tensorflow_that_has_estimator_itself_is_left_alone():
-    told = run(
+    lines = run(
         """
         import types
         import estimator_bridge
@@ -173,11 +173,11 @@ def test_tensorflow_that_has_estimator_itself_is_left_alone():
         assert tf.estimator is original
         """
     )
-    assert "has tf.estimator itself" in told[0]
+    assert "has tf.estimator itself" in lines[0]
 
 
 def test_package_of_an_older_tensorflow_is_replaced():
-    told = run(
+    lines = run(
         """
         import sys, types, warnings
         import estimator_bridge
@@ -190,12 +190,12 @@ def test_package_of_an_older_tensorflow_is_replaced():
         print(tensorflow_estimator.estimator.Estimator)
         """
     )
-    assert "pip uninstall tensorflow-estimator" in told[0]
-    assert "estimator_bridge" in told[1]
+    assert "pip uninstall tensorflow-estimator" in lines[0]
+    assert "estimator_bridge" in lines[1]
 
 
 def test_contrib_can_be_imported():
-    told = run(
+    lines = run(
         """
         import estimator_bridge
         estimator_bridge.install()
@@ -208,12 +208,12 @@ def test_contrib_can_be_imported():
             print(error)
         """
     )
-    assert told[0] == "tensorflow.contrib False"
-    assert told[1].startswith("tf.contrib.specs is not supported. Write the layers")
+    assert lines[0] == "tensorflow.contrib False"
+    assert lines[1].startswith("tf.contrib.specs is not supported. Write the layers")
 
 
 def test_the_resolver_of_tensorflows_namespaces():
-    told = run(
+    lines = run(
         """
         import estimator_bridge
         estimator_bridge.install()
@@ -229,11 +229,11 @@ def test_the_resolver_of_tensorflows_namespaces():
         print(Own(3).cores, isinstance(Own(3), kind), isinstance(kind("emulated:2"), Own))
         """
     )
-    assert told == ["None None 2 True", "3 True False"]
+    assert lines == ["None None 2 True", "3 True False"]
 
 
 def test_tpu_functions_of_tensorflow_lead_here_and_tensorflow_keeps_its_own():
-    told = run(
+    lines = run(
         """
         import inspect
         import estimator_bridge
@@ -257,11 +257,11 @@ def test_tpu_functions_of_tensorflow_lead_here_and_tensorflow_keeps_its_own():
         print(inspect.signature(tpu.shard) == inspect.signature(own.shard))
         """
     )
-    assert told == ["1", *["[4.0, 5.0]"] * 2, "6.0", "[1, 2]", "None", "True True", "True"]
+    assert lines == ["1", *["[4.0, 5.0]"] * 2, "6.0", "[1, 2]", "None", "True True", "True"]
 
 
 def test_a_restore_is_told_once(tmp_path):
-    told = run(
+    lines = run(
         """
         import logging, sys
         import estimator_bridge as eb
@@ -283,5 +283,5 @@ def test_a_restore_is_told_once(tmp_path):
         """,
         str(tmp_path),
     )
-    restored = [line.rpartition("/")[2] for line in told if "Restoring parameters" in line]
+    restored = [line.rpartition("/")[2] for line in lines if "Restoring parameters" in line]
     assert restored == ["model.ckpt-2", "model.ckpt-3"]  # none at the level WARN

@@ -41,8 +41,8 @@ def test_the_page_lists_the_names():
 @pytest.fixture(scope="module")
 def observed():
     lines = engine.run_program(OBSERVE)
-    (found,) = [line for line in lines if line.startswith("FOUND ")]
-    return json.loads(found[len("FOUND ") :])
+    (result,) = [line for line in lines if line.startswith("FOUND ")]
+    return json.loads(result[len("FOUND ") :])
 
 
 def test_every_name_is_called_as_in_the_original(observed):
@@ -50,9 +50,9 @@ def test_every_name_is_called_as_in_the_original(observed):
     assert list(parameters) == sorted(parameters, key=list(parameters).index)
     assert set(parameters) == set(PARAMETERS), "run goldens.library.make_library again"
     differing = {
-        name: (found, PARAMETERS[name])
-        for name, found in parameters.items()
-        if PARAMETERS[name] not in (found, "not in 2.15")
+        name: (ours, PARAMETERS[name])
+        for name, ours in parameters.items()
+        if PARAMETERS[name] not in (ours, "not in 2.15")
     }
     assert differing == {}
 
@@ -75,7 +75,7 @@ def test_names_behave_as_in_the_original(observed, case):
 
 
 def test_names_that_are_missing():
-    told = engine.run_program(
+    lines = engine.run_program(
         """
         import estimator_bridge
         estimator_bridge.install()
@@ -105,12 +105,12 @@ def test_names_that_are_missing():
         "MissingImportError tensorflow.python.estimator.boosted is not supported",
         f"MissingImportError {root}.tpu.tpu_estimator.inference_on_tpu is not supported: an",
     ]
-    assert [line[: len(start)] for line, start in zip(told, beginnings)] == beginnings
-    assert "The closest name is _accuracy_baseline." in told[1]
+    assert [line[: len(start)] for line, start in zip(lines, beginnings)] == beginnings
+    assert "The closest name is _accuracy_baseline." in lines[1]
 
 
 def test_other_places():
-    told = engine.run_program(
+    lines = engine.run_program(
         """
         import estimator_bridge
         estimator_bridge.install()
@@ -125,7 +125,7 @@ def test_other_places():
         print(keras.model_to_estimator is keras_lib.model_to_estimator)
         """
     )
-    assert told == ["True True", "True"]
+    assert lines == ["True True", "True"]
 
 
 MNIST = """
@@ -160,5 +160,5 @@ def test_mnist_gives_the_batches_of_tensorflow_1(tmp_path):
     # mnist.json was written by TensorFlow 1.15.5 (Python 3.7) from the program above.
     start = "import estimator_bridge\nestimator_bridge.install()\n"
     lines = engine.run_program(start + textwrap.dedent(MNIST), [str(tmp_path)])
-    (told,) = [line for line in lines if line.startswith("TOLD ")]
-    assert json.loads(told[5:]) == json.loads((GOLDENS / "mnist.json").read_text())
+    (result,) = [line for line in lines if line.startswith("TOLD ")]
+    assert json.loads(result[5:]) == json.loads((GOLDENS / "mnist.json").read_text())

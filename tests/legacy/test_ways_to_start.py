@@ -97,7 +97,7 @@ def test_exec_means_what_it_meant():
         ):
             builtins.exec(code, namespace)
             assert namespace["a"] == a
-        assert [told[1:] for told in owners] == [
+        assert [row[1:] for row in owners] == [
             ("n", False, "other.py"), ("__main__", True, None), ("m", False, None),
         ]  # fmt: skip
         local = {}
