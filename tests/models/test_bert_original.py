@@ -38,9 +38,9 @@ def config(tmp_path_factory):
 def session(config):
     """A session in the graph of pretraining's step, with the recorded start; and its spec."""
     with tf.Graph().as_default(), v1.Session() as session:
-        given = {name: tf.constant(value) for name, value in cases.inputs().items()}
-        features = {name: value for name, value in given.items() if name not in LABELS}
-        labels = {name: given[name] for name in LABELS}
+        tensors = {name: tf.constant(value) for name, value in cases.inputs().items()}
+        features = {name: value for name, value in tensors.items() if name not in LABELS}
+        labels = {name: tensors[name] for name in LABELS}
         v1.train.get_or_create_global_step()
         spec = PRETRAINING.model_fn(features, labels, "train", {**PARAMS, "config": config})
         session.run(v1.global_variables_initializer())
@@ -50,11 +50,11 @@ def session(config):
 
 
 def test_variables_have_the_names_and_shapes_of_released_checkpoints(config, session):
-    found = {v.op.name: v.shape.as_list() for v in v1.trainable_variables()}
-    assert found == WANTED["variables"]
+    shapes = {v.op.name: v.shape.as_list() for v in v1.trainable_variables()}
+    assert shapes == WANTED["variables"]
     every = sorted(v.op.name for v in v1.global_variables())
     assert every == WANTED["all_variables"]
-    encoder = {name: tuple(shape) for name, shape in found.items() if name.startswith("bert/")}
+    encoder = {name: tuple(shape) for name, shape in shapes.items() if name.startswith("bert/")}
     assert variable_shapes(config) == encoder
 
 
@@ -64,8 +64,8 @@ def test_a_classifier_has_the_names_of_the_original(config):
                     for name in ("input_ids", "input_mask", "segment_ids")}  # fmt: skip
         v1.train.get_or_create_global_step()
         CLASSIFIER.model_fn(features, None, "infer", {**PARAMS, "config": config})
-        found = {v.op.name: v.shape.as_list() for v in v1.trainable_variables()}
-    assert found == GOLDEN["classifier"]
+        shapes = {v.op.name: v.shape.as_list() for v in v1.trainable_variables()}
+    assert shapes == GOLDEN["classifier"]
 
 
 def test_the_encoder_computes_the_numbers_of_the_original(config, session):
@@ -161,8 +161,8 @@ def test_a_released_checkpoint_is_the_start_of_a_classifier(config, checkpoint, 
     )
     estimator.train(task.data.input_fn(InputRequest("train", True, 2, 1)), max_steps=1)
     for name in variable_shapes(config):
-        wanted = cases.weight(name, WANTED["variables"][name])
-        np.testing.assert_allclose(estimator.get_variable_value(name), wanted, atol=1e-6)
+        expected = cases.weight(name, WANTED["variables"][name])
+        np.testing.assert_allclose(estimator.get_variable_value(name), expected, atol=1e-6)
 
 
 def test_a_checkpoint_of_another_model_is_refused(checkpoint):
