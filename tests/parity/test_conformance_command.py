@@ -127,13 +127,13 @@ def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, ca
 
     text = records.HERE.read_text()
     assert len([line for line in text.splitlines() if "Test.test_" in line]) == 7  # of a test each
-    kept = json.loads(records.HERE.read_text())["model_fn_test.py"]["tf2"]
-    assert (kept["passed"], kept["passed_private"], kept["skipped"]) == (4, 0, 1)
-    assert kept["failed"]["BadTest.test_private"] == {
+    record = json.loads(records.HERE.read_text())["model_fn_test.py"]["tf2"]
+    assert (record["passed"], record["passed_private"], record["skipped"]) == (4, 0, 1)
+    assert record["failed"]["BadTest.test_private"] == {
         "privates": ["estimator._secret_of_the_original"]
     }
     progress, _, row, *_ = capsys.readouterr().out.splitlines()
-    assert kept["failed"]["BadTest.test_missing"] == {"missing": "estimator_bridge.Thing"}
+    assert record["failed"]["BadTest.test_missing"] == {"missing": "estimator_bridge.Thing"}
     begin, seconds, unit = progress.rsplit(" ", 2)
     assert begin == "[1/1] model_fn_test.py (tf2): 4 passed, 7 failed, 1 skipped;"
     assert (seconds.isdigit(), unit) == (True, "s")
