@@ -28,7 +28,7 @@ def limit(size):
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
-def told(call):
+def failure_of(call):
     try:
         result = call()
         limit(resource.RLIM_INFINITY)
@@ -40,7 +40,7 @@ def told(call):
 
 def limited(size, call):
     limit(size)
-    return told(call)
+    return failure_of(call)
 
 def receiver():
     x = v1.placeholder(tf.float32, [None])
@@ -53,7 +53,7 @@ trained.train(examples, max_steps=2)
 results = {
     "lock": limited(10, lambda: make(folder + "/lock").train(examples)),
     "graph": limited(1000, lambda: make(folder + "/graph").train(examples)),
-    "saver": told(lambda: make(folder + "/saver").train(examples, [Grows()])),
+    "saver": failure_of(lambda: make(folder + "/saver").train(examples, [Grows()])),
     "export": limited(1000, lambda: trained.export_saved_model(folder + "/export", receiver)),
     "evaluation": limited(10, lambda: trained.evaluate(examples)["global_step"]),
 }

@@ -8,42 +8,42 @@ import engine
 import pytest
 
 WAYS = """
-    import tensorflow as tf; found = tf.compat.v1.estimator.tpu.TPUEstimator
-    import tensorflow as tf; found = tf.estimator.RunConfig
-    import tensorflow as tf; found = tf.compat.v2.estimator.RunConfig
-    import tensorflow.compat.v1 as tf; found = tf.estimator.tpu.TPUConfig
-    import tensorflow.compat.v2 as tf; found = tf.estimator.TrainSpec
-    from tensorflow.compat.v1 import estimator; found = estimator.tpu.InputPipelineConfig
-    from tensorflow import estimator; found = estimator.ModeKeys
-    from tensorflow.estimator import EstimatorSpec as found
-    from tensorflow.compat.v1.estimator import LatestExporter, StopAtStepHook as found
-    import tensorflow.compat.v1.estimator.tpu as tpu; found = tpu.TPUEstimatorSpec
-    from tensorflow.estimator.experimental import stop_if_lower_hook as found
-    from tensorflow.estimator.export import PredictOutput as found
-    import tensorflow_estimator; found = tensorflow_estimator.estimator.Exporter
-    from tensorflow_estimator.python.estimator import estimator; found = estimator.Estimator
-    from tensorflow_estimator.python.estimator.estimator import EstimatorV2 as found
-    from tensorflow_estimator.python.estimator import model_fn; found = model_fn.EstimatorSpec
-    from tensorflow_estimator.python.estimator.run_config import RunConfig as found
-    from tensorflow_estimator.python.estimator.training import train_and_evaluate as found
-    from tensorflow_estimator.python.estimator.exporter import BestExporter as found
-    from tensorflow_estimator.python.estimator.early_stopping import read_eval_metrics as found
-    from tensorflow_estimator.python.estimator.export.export import ServingInputReceiver as found
-    from tensorflow_estimator.python.estimator.export.export_lib import PredictOutput as found
-    from tensorflow_estimator.python.estimator.hooks.hooks import InMemoryEvaluatorHook as found
-    from tensorflow_estimator.python.estimator.canned.dnn import DNNClassifier as found
-    from tensorflow_estimator.python.estimator.canned.linear import LinearRegressorV2 as found
-    from tensorflow_estimator.python.estimator.estimator_lib import DNNRegressor as found
-    from tensorflow.python.estimator.canned.baseline import BaselineClassifier as found
-    from tensorflow_estimator.python.estimator.tpu import tpu_estimator as t; found = t.TPUEstimator
-    from tensorflow_estimator.python.estimator.tpu.tpu_config import TPUConfig as found
-    from tensorflow_estimator.python.estimator.tpu.tpu_context import TPUContext as found
-    from tensorflow.python.estimator import estimator; found = estimator.Estimator
-    from tensorflow.python.estimator.estimator import _load_global_step_from_checkpoint_dir as found
-    from tensorflow.python.tpu import tpu_config; found = tpu_config.RunConfig
-    from tensorflow.python.tpu.tpu_estimator import TPUEstimatorSpec as found
-    from tensorflow_estimator.python.estimator.keras_lib import model_to_estimator as found
-    from tensorflow_estimator.python.estimator import keras_lib; found = keras_lib.FormattedKeyError
+    import tensorflow as tf; value = tf.compat.v1.estimator.tpu.TPUEstimator
+    import tensorflow as tf; value = tf.estimator.RunConfig
+    import tensorflow as tf; value = tf.compat.v2.estimator.RunConfig
+    import tensorflow.compat.v1 as tf; value = tf.estimator.tpu.TPUConfig
+    import tensorflow.compat.v2 as tf; value = tf.estimator.TrainSpec
+    from tensorflow.compat.v1 import estimator; value = estimator.tpu.InputPipelineConfig
+    from tensorflow import estimator; value = estimator.ModeKeys
+    from tensorflow.estimator import EstimatorSpec as value
+    from tensorflow.compat.v1.estimator import LatestExporter, StopAtStepHook as value
+    import tensorflow.compat.v1.estimator.tpu as tpu; value = tpu.TPUEstimatorSpec
+    from tensorflow.estimator.experimental import stop_if_lower_hook as value
+    from tensorflow.estimator.export import PredictOutput as value
+    import tensorflow_estimator; value = tensorflow_estimator.estimator.Exporter
+    from tensorflow_estimator.python.estimator import estimator; value = estimator.Estimator
+    from tensorflow_estimator.python.estimator.estimator import EstimatorV2 as value
+    from tensorflow_estimator.python.estimator import model_fn; value = model_fn.EstimatorSpec
+    from tensorflow_estimator.python.estimator.run_config import RunConfig as value
+    from tensorflow_estimator.python.estimator.training import train_and_evaluate as value
+    from tensorflow_estimator.python.estimator.exporter import BestExporter as value
+    from tensorflow_estimator.python.estimator.early_stopping import read_eval_metrics as value
+    from tensorflow_estimator.python.estimator.export.export import ServingInputReceiver as value
+    from tensorflow_estimator.python.estimator.export.export_lib import PredictOutput as value
+    from tensorflow_estimator.python.estimator.hooks.hooks import InMemoryEvaluatorHook as value
+    from tensorflow_estimator.python.estimator.canned.dnn import DNNClassifier as value
+    from tensorflow_estimator.python.estimator.canned.linear import LinearRegressorV2 as value
+    from tensorflow_estimator.python.estimator.estimator_lib import DNNRegressor as value
+    from tensorflow.python.estimator.canned.baseline import BaselineClassifier as value
+    from tensorflow_estimator.python.estimator.tpu import tpu_estimator as t; value = t.TPUEstimator
+    from tensorflow_estimator.python.estimator.tpu.tpu_config import TPUConfig as value
+    from tensorflow_estimator.python.estimator.tpu.tpu_context import TPUContext as value
+    from tensorflow.python.estimator import estimator; value = estimator.Estimator
+    from tensorflow.python.estimator.estimator import _load_global_step_from_checkpoint_dir as value
+    from tensorflow.python.tpu import tpu_config; value = tpu_config.RunConfig
+    from tensorflow.python.tpu.tpu_estimator import TPUEstimatorSpec as value
+    from tensorflow_estimator.python.estimator.keras_lib import model_to_estimator as value
+    from tensorflow_estimator.python.estimator import keras_lib; value = keras_lib.FormattedKeyError
 """
 
 
@@ -61,12 +61,12 @@ def test_every_old_place_leads_here():
         before = len(sys.meta_path), sys.modules["tensorflow.estimator"]
         estimator_bridge.install()
         assert before == (len(sys.meta_path), sys.modules["tensorflow.estimator"])
-        told = {}
+        modules = {}
         for way in json.loads(sys.argv[1]):
             values = {}
             exec(way, values)
-            told[way] = values["found"].__module__
-        print(json.dumps(told))
+            modules[way] = values["value"].__module__
+        print(json.dumps(modules))
         """,
         json.dumps(ways),
     )
