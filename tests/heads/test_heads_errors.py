@@ -221,10 +221,10 @@ def test_a_head_of_ones_own_needs_a_way_to_make_specs():
     with pytest.raises(NotImplementedError, match="Own has neither"):
         Own().create_estimator_spec({}, eb.ModeKeys.EVAL, LOGITS)
 
-    class Made(Own):
+    class OwnSpec(Own):
         def _create_tpu_estimator_spec(self, mode, **arguments):
             return eb.tpu.TPUEstimatorSpec(mode, loss=tf.constant(2.0))
 
     with tf.Graph().as_default():
-        spec = Made().create_estimator_spec({}, eb.ModeKeys.EVAL, LOGITS)
+        spec = OwnSpec().create_estimator_spec({}, eb.ModeKeys.EVAL, LOGITS)
     assert isinstance(spec, eb.EstimatorSpec)

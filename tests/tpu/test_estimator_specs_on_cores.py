@@ -129,14 +129,14 @@ def test_predictions_that_are_one_tensor():
 
 
 def test_hooks_and_scaffold_of_the_spec_are_used():
-    class Told(v1.train.SessionRunHook):
+    class CountsEnds(v1.train.SessionRunHook):
         def __init__(self):
             self.ends = 0
 
         def end(self, session):
             self.ends += 1
 
-    hook = Told()
+    hook = CountsEnds()
 
     def model(features, labels, mode):
         fields = {"predictions": features["x"], "loss": tf.reduce_mean(features["x"])}

@@ -74,7 +74,7 @@ class Model:
     def trained(self, input_fn):
         """Returns what the columns find in one batch: embeddings, and lengths of sequences."""
         self.estimator.train(input_fn, steps=1)
-        return self._found, self._lengths
+        return self._embedded, self._lengths
 
     def _model_fn(self, features, labels, mode, params):
         if self._columns[0].is_sequence_column():
@@ -94,7 +94,7 @@ class Model:
 
     def _keep(self, embedded, lengths):
         def keep(embedded, lengths):
-            self._found, self._lengths = embedded.numpy(), lengths.numpy()
+            self._embedded, self._lengths = embedded.numpy(), lengths.numpy()
             return np.int64(0)
 
         return tf.py_function(keep, [embedded, lengths], tf.int64)

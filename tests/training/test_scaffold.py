@@ -50,13 +50,13 @@ def run(estimator, mode):
 MODES = ["train", "evaluate", "predict"]
 
 
-class Told:
+class RecordingParts:
     """A scaffold of parts that tell when they are run."""
 
     def __init__(self):
         self.calls = []
 
-    def _told(self, name, result):
+    def _recorded(self, name, result):
         def tell():
             self.calls.append(name)
             return result
@@ -76,15 +76,15 @@ class Told:
         with tf.control_dependencies([v1.global_variables_initializer()]):
             times = w.assign(tf.fill([3], fed))
         return v1.train.Scaffold(
-            init_op=[times, self._told("init_op", np.int32(0))],
+            init_op=[times, self._recorded("init_op", np.int32(0))],
             init_feed_dict={fed: 5.0},
             init_fn=init_fn,
-            ready_for_local_init_op=self._told("ready_for_local_init", _NOTHING),
+            ready_for_local_init_op=self._recorded("ready_for_local_init", _NOTHING),
             local_init_op=tf.group(
-                fed_value.assign(fed_later), self._told("local_init", np.int32(0))
+                fed_value.assign(fed_later), self._recorded("local_init", np.int32(0))
             ),
             local_init_feed_dict={fed_later: 4.0},
-            ready_op=self._told("ready", _NOTHING),
+            ready_op=self._recorded("ready", _NOTHING),
         )
 
 
@@ -93,13 +93,13 @@ _NOTHING = np.array([], object)
 
 @pytest.mark.parametrize(("mode", "result"), zip(MODES, [[10.0] * 3, 10.0, [10.0] * 3]))
 def test_parts_are_run_in_order(tmp_path, mode, result):
-    recorder = Told()
+    recorder = RecordingParts()
     assert run(make(recorder, tmp_path), mode) == result
     assert recorder.calls == [*INIT, *INIT_FN]
 
 
 def test_a_restored_model_is_not_initialized(tmp_path):
-    recorder = Told()
+    recorder = RecordingParts()
     estimator = make(recorder, tmp_path)
     estimator.train(ones, steps=1)
     for mode in MODES:

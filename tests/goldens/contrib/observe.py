@@ -34,7 +34,7 @@ _RANDOM = {
     "RandomStandardNormal": lambda random, shape: random.normal(size=shape),
     "TruncatedNormal": lambda random, shape: np.clip(random.normal(size=shape), -1.9, 1.9),
 }
-_KEPT = 6
+_LARGEST_SHOWN = 6
 
 
 class Steps(list):
@@ -284,11 +284,11 @@ def _number(value):
     wide = array.astype(np.float64).ravel()
     if not array.shape:
         return _rounded(wide[0])
-    if array.size <= _KEPT:
+    if array.size <= _LARGEST_SHOWN:
         return {"shape": list(array.shape), "all": [_rounded(each) for each in wide]}
     return {
         "shape": list(array.shape),
-        "first": [_rounded(each) for each in wide[:_KEPT]],
+        "first": [_rounded(each) for each in wide[:_LARGEST_SHOWN]],
         "sum": _rounded(wide.sum()),
         "weighted": _rounded(float(wide.dot(np.cos(np.arange(wide.size))))),
         "largest": _rounded(np.abs(wide).max()),

@@ -25,7 +25,7 @@ def _column():
     ]
 
 
-def _given(parts):
+def _problem(parts):
     """The arguments of a model with a column of ids and one of numbers."""
 
     def weights(name, rows):
@@ -52,7 +52,7 @@ def _given(parts):
 
 def _model(loss_type, parts=1, **more):
     def build():
-        examples, variables = _given(parts)
+        examples, variables = _problem(parts)
         options = {
             "loss_type": loss_type,
             "symmetric_l1_regularization": 0.1,
@@ -75,7 +75,7 @@ def _model(loss_type, parts=1, **more):
 
 def _refused(change):
     def build():
-        examples, variables = _given(1)
+        examples, variables = _problem(1)
         options = {
             "loss_type": "squared_loss",
             "symmetric_l1_regularization": 0.0,

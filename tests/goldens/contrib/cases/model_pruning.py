@@ -117,13 +117,13 @@ def trained_while_pruned():
 
 def layered(function, inputs=rows, args=(3,), **settings):
     def build():
-        arguments = {name: each() if name in _MADE else each for name, each in settings.items()}
+        arguments = {name: each() if name in _MAKERS else each for name, each in settings.items()}
         return getattr(pruning, function)(inputs(), *args, **arguments)
 
     return build
 
 
-_MADE = ("weights_regularizer", "biases_regularizer", "weights_initializer")
+_MAKERS = ("weights_regularizer", "biases_regularizer", "weights_initializer")
 
 
 def regularizers():

@@ -21,7 +21,7 @@ ts = tf.contrib.timeseries
 utils = ts.saved_model_utils
 _TIMES = np.arange(24).reshape(2, 12)
 _VALUES = np.sin(0.7 * _TIMES)[..., None] + 0.05 * _TIMES[..., None]
-_KNOWN = np.cos(0.3 * _TIMES)[..., None]
+_EXOGENOUS = np.cos(0.3 * _TIMES)[..., None]
 
 
 def _file(rows, header=()):
@@ -171,7 +171,7 @@ def _features(has_known=False, features=1):
         "values": tf.constant(values, tf.float32),
     }
     if has_known:
-        tensors["known"] = tf.constant(_KNOWN, tf.float32)
+        tensors["known"] = tf.constant(_EXOGENOUS, tf.float32)
     return tensors
 
 
@@ -205,7 +205,7 @@ def _ar(mode, has_known=False, **options):
                 )
                 features = {"times": tf.constant(_TIMES[:, :6]), "start_tuple": state}
                 if has_known:
-                    features["known"] = tf.constant(_KNOWN[:, :6], tf.float32)
+                    features["known"] = tf.constant(_EXOGENOUS[:, :6], tf.float32)
                 outputs = model.predict(features)
             else:
                 outputs = _outputs(model.define_loss(_features(has_known), mode))
@@ -293,7 +293,7 @@ def _estimated(make, has_known=False, features=1, window=12, steps=4):
         evaluation = estimator.evaluate(one_fn, steps=1)
         results = [variables, evaluation]
         if steps:
-            exogenous = {"known": _KNOWN[1:, :steps].astype(np.float32)} if has_known else None
+            exogenous = {"known": _EXOGENOUS[1:, :steps].astype(np.float32)} if has_known else None
             following = ts.predict_continuation_input_fn(
                 evaluation, steps=steps, exogenous_features=exogenous
             )
