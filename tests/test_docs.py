@@ -98,19 +98,11 @@ def check_command(words):
     elif program == "pip":
         assert arguments[0] == "install", words
         names = {re.split(r"[<>=~]", a)[0] for a in arguments[1:]} - {"--upgrade", "-e"}
-        installable = {
-            "tensorboard",
-            "tensorflow",
-            "tf-keras",
-            "path/to/this/repository",
-            ".[models]",
-        }
-        installable |= {"setuptools", "tensorflow-hub", "tensorflow-tpu"}
-        installable |= {"path/to/this/repository/estimator_bridge/tensorflow_for_tpu"}
-        installable |= {
-            f"estimator-bridge[{name}]" for name in ("jax", "tpu-compile", "safetensors")
-        }
-        assert names <= installable, words
+        packages = {"tensorboard", "tensorflow", "tf-keras", "path/to/this/repository", ".[models]"}
+        packages |= {"setuptools", "tensorflow-hub", "tensorflow-tpu"}
+        packages |= {"path/to/this/repository/estimator_bridge/tensorflow_for_tpu"}
+        packages |= {f"estimator-bridge[{name}]" for name in ("jax", "tpu-compile", "safetensors")}
+        assert names <= packages, words
     elif program == "tensorboard":
         assert arguments[0].startswith("--logdir"), words
     elif arguments[:2] == ["-m", "models.lstm.sample"]:
