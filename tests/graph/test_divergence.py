@@ -81,6 +81,6 @@ def test_variables_that_come_to_differ(program, expected):
     with trace_graph(seed=1) as graph:
         batch = v1.placeholder(tf.float32, [3])
         fetches = [ref(element) for element in program(batch)]
-    owners = diverging_variables(graph, fetches, Resources.owners_in(graph))
-    assert set(owners) == expected
-    assert all(name in {op.name for op in graph.get_operations()} for name in owners.values())
+    operations = diverging_variables(graph, fetches, Resources.owners_in(graph))
+    assert set(operations) == expected
+    assert all(name in {op.name for op in graph.get_operations()} for name in operations.values())
