@@ -37,11 +37,11 @@ def own_callables():
     places = places_of(covered)
     return {
         f"{namespace}.{name}": f"{namespace}.{name}" in covered or place in places
-        for namespace, names in NAMESPACES.items()
+        for namespace, table in NAMESPACES.items()
         if namespace != "slim"  # it has the names of layers, framework, losses and metrics
-        for name, place in names.places.items()
+        for name, place in table.places.items()
         if place.startswith(("estimator_bridge.contrib", "estimator_bridge.legacy"))
-        and callable(names.find(name))
+        and callable(table.find(name))
     }
 
 
