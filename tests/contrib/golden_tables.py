@@ -90,13 +90,13 @@ class Group:
         )
         assert done.returncode == 0, done.stderr[-5000:]
         tables = [json.loads((folder / f"{name}.json").read_text()) for name in self.tables]
-        recorded = {
+        results = {
             part: {name: row for table in tables for name, row in table[part].items()}
             for part in ("cases", "signatures")
         }
-        new = recorded["cases"].keys() - set(self.cases)
+        new = results["cases"].keys() - set(self.cases)
         assert not new, f"record under TensorFlow 1.15.5, see run_cases.py: {sorted(new)}"
-        return recorded
+        return results
 
 
 def close(got, expected):
@@ -125,9 +125,9 @@ def is_accidental(name):
 def differing(got, expected):
     """The parts that differ, as pairs of this library's and the original's."""
     if "error" in expected or "error at run time" in expected:
-        message = expected.get("error") or expected["error at run time"]
+        kinds = expected.get("error") or expected["error at run time"]
         raised = got.get("error") or got.get("error at run time") or []
-        return {} if message[0] in raised else {"error": (raised or "none", message)}
+        return {} if kinds[0] in raised else {"error": (raised or "none", kinds)}
     parts = (got.keys() | expected.keys()) - {"text"}
     return {
         part: (got.get(part), expected.get(part))
