@@ -40,29 +40,29 @@ class Block:
 def blocks(page: Path) -> list[Block]:
     """Returns the fenced blocks of a page in their order."""
     content = page.read_text(encoding="utf-8")
-    found, end = [], None
+    fences, end = [], None
     for match in _BLOCK.finditer(content):
         line = content.count("\n", 0, match.start(2)) + 1
         adjoins = end is not None and not content[end : match.start()].strip()
-        found.append(Block(match[1], match[2], line, adjoins))
+        fences.append(Block(match[1], match[2], line, adjoins))
         end = match.end()
-    return found
+    return fences
 
 
 def programs(page: Path) -> list[tuple[Block, str | None]]:
     """Returns the Python blocks of a page, each with the output shown right below it."""
-    found = blocks(page)
-    following = [*found[1:], None]
+    fences = blocks(page)
+    following = [*fences[1:], None]
     return [
         (block, after.text if after and after.adjoins and after.language == "text" else None)
-        for block, after in zip(found, following)
+        for block, after in zip(fences, following)
         if block.language == "python"
     ]
 
 
 def commands(page: Path) -> list[list[str]]:
     """Returns the shell commands of a page as words, without comments and leading variables."""
-    found = []
+    lines = []
     for block in blocks(page):
         if block.language == "sh":
             for line in block.text.replace("\\\n", " ").splitlines():
@@ -70,8 +70,8 @@ def commands(page: Path) -> list[list[str]]:
                 while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
                     del words[0]
                 if words:
-                    found.append(words)
-    return found
+                    lines.append(words)
+    return lines
 
 
 def inline_code(page: Path) -> list[str]:
@@ -100,12 +100,12 @@ def error_phrases(page: Path) -> list[str]:
 
 def strings_in_sources() -> str:
     """Returns all string literals of the library, with `...` for each value."""
-    said = []
+    strings = []
     for path in sorted((ROOT / "estimator_bridge").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.JoinedStr):
                 parts = (p.value if isinstance(p, ast.Constant) else "..." for p in node.values)
-                said.append("".join(map(str, parts)))
+                strings.append("".join(map(str, parts)))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                said.append(node.value)
-    return "\n".join(said)
+                strings.append(node.value)
+    return "\n".join(strings)

@@ -63,7 +63,7 @@ def names_of(prefix):
     return {name[len(prefix) :] for name in SIGNATURES if name.startswith(prefix)}
 
 
-def found(face, name):
+def member(face, name):
     value = face
     for part in name.split("."):
         value = getattr(value, part)
@@ -76,7 +76,7 @@ def every_name():
 
 @pytest.mark.parametrize(("prefix", "name"), every_name(), ids="".join)
 def test_name_is_there(prefix, name):
-    assert callable(found(FACES[prefix], name))
+    assert callable(member(FACES[prefix], name))
 
 
 def normal(parameters):
@@ -89,7 +89,7 @@ def normal(parameters):
     ids="".join,
 )
 def test_signature(prefix, name):
-    ours = normal(signature(found(FACES[prefix], name)))
+    ours = normal(signature(member(FACES[prefix], name)))
     assert ours == normal(SIGNATURES[prefix + name])
 
 
@@ -97,13 +97,13 @@ def test_signature(prefix, name):
 def test_deviation_is_one(name):
     ours = None  # no signature at all
     with contextlib.suppress(ValueError):
-        ours = normal(signature(found(FACES[V1], name)))
+        ours = normal(signature(member(FACES[V1], name)))
     assert ours != normal(SIGNATURES[V1 + name])
 
 
 def test_the_package_has_the_names_of_tf_estimator():
-    wanted = {name.partition(".")[0] for name in names_of(V2)}
-    assert set(eb.__all__) - OWN == wanted
+    expected = {name.partition(".")[0] for name in names_of(V2)}
+    assert set(eb.__all__) - OWN == expected
     assert all(hasattr(eb, name) for name in eb.__all__)
 
 
@@ -118,8 +118,8 @@ def test_type_checkers_read_the_same_names_in_the_same_places():
 
 @pytest.mark.parametrize(("prefix", "names"), [(V1, V1_PLACES), (V2, V2_PLACES)])
 def test_faces_list_the_names_of_their_version(prefix, names):
-    wanted = {name.partition(".")[0] for name in names_of(prefix)}
-    assert set(names) == wanted
+    expected = {name.partition(".")[0] for name in names_of(prefix)}
+    assert set(names) == expected
     assert dir(FACES[prefix]) == sorted(names)
 
 
@@ -185,11 +185,11 @@ def test_the_old_name_of_export_saved_model_is_in_v1_alone(tmp_path):
     assert not hasattr(v2(model_fn), "export_savedmodel")
     with pytest.raises(AttributeError, match="Please use `export_saved_model`"):
         v2(model_fn).export_savedmodel  # noqa: B018
-    wanted = [
+    expected = [
         "export_dir_base", "serving_input_receiver_fn", "assets_extra=None", "as_text=False",
         "checkpoint_path=None", "strip_default_attrs=False",
     ]  # fmt: skip
-    assert signature(v1.export_savedmodel)[1:] == wanted
+    assert signature(v1.export_savedmodel)[1:] == expected
 
 
 def test_every_public_object_has_a_docstring():
@@ -202,6 +202,6 @@ def test_every_public_object_has_a_docstring():
 @pytest.mark.parametrize("version", FACES)
 @pytest.mark.parametrize("kind", ["Classifier", "Regressor", "Estimator"])
 def test_boosted_trees_say_what_to_use(version, kind):
-    said = rf"^{re.escape(version)}BoostedTrees{kind} was removed, .*package ydf"
-    with pytest.raises(MissingNameError, match=said):
+    message = rf"^{re.escape(version)}BoostedTrees{kind} was removed, .*package ydf"
+    with pytest.raises(MissingNameError, match=message):
         getattr(FACES[version], f"BoostedTrees{kind}")

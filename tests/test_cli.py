@@ -51,9 +51,9 @@ def test_an_unknown_option_shows_the_usage_of_its_command(capsys, arguments, usa
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
     assert stopped.value.code == 2
-    told = capsys.readouterr().err
-    assert told.startswith(usage)
-    assert "error: unrecognized arguments: --nosuch" in told
+    errors = capsys.readouterr().err
+    assert errors.startswith(usage)
+    assert "error: unrecognized arguments: --nosuch" in errors
 
 
 @pytest.mark.parametrize(
@@ -151,17 +151,19 @@ def test_doctor_tells_of_a_pod():
 
 
 @pytest.mark.parametrize(
-    ("tf_config", "told"),
+    ("tf_config", "message"),
     [
         ('{"cluster": {"chief": ["a:1"]}, "task": {"type": "evaluator"}}', "KeyError: 'evaluator'"),
         ("chief", "TF_CONFIG is not a JSON object"),
         ("[]", "TF_CONFIG is not a JSON object"),
     ],
 )
-def test_doctor_tells_of_an_evaluator_that_is_not_listed_and_of_what_is_no_cluster(tf_config, told):
+def test_doctor_tells_of_an_evaluator_that_is_not_listed_and_of_what_is_no_cluster(
+    tf_config, message
+):
     code, text = report({"TF_CONFIG": tf_config})
     assert code == 0
-    assert told in text
+    assert message in text
 
 
 def test_doctor_has_nothing_to_say_of_a_cluster_with_its_evaluator():

@@ -61,9 +61,9 @@ def test_newer_tensorflow_is_let_through_with_a_warning():
 
 
 def test_installed_versions_are_found():
-    found = installed_versions()
-    assert "tf-keras" in found
-    assert any(name.startswith(("tensorflow", "tf-nightly")) for name in found)
+    versions = installed_versions()
+    assert "tf-keras" in versions
+    assert any(name.startswith(("tensorflow", "tf-nightly")) for name in versions)
 
 
 def test_importing_the_library_beside_a_foreign_tf_keras_ends_with_our_message(tmp_path):

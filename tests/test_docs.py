@@ -37,16 +37,16 @@ def run_page(page):
     for anything.
     """
     values = {"__name__": "__main__"}
-    for block, wanted in documents.programs(page):
+    for block, expected in documents.programs(page):
         # Line numbers of a traceback are those of the page.
         source = "\n" * (block.line - 1) + block.text
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             run_source(compile(source, str(page), "exec"), values)
-        if wanted is not None:
+        if expected is not None:
             checker = doctest.OutputChecker()
-            assert checker.check_output(wanted, printed.getvalue(), doctest.ELLIPSIS), (
-                f"{page.name}, line {block.line}: shown\n{wanted}\nprinted\n{printed.getvalue()}"
+            assert checker.check_output(expected, printed.getvalue(), doctest.ELLIPSIS), (
+                f"{page.name}, line {block.line}: shown\n{expected}\nprinted\n{printed.getvalue()}"
             )
 
 
@@ -98,11 +98,11 @@ def check_command(words):
     elif program == "pip":
         assert arguments[0] == "install", words
         names = {re.split(r"[<>=~]", a)[0] for a in arguments[1:]} - {"--upgrade", "-e"}
-        known = {"tensorboard", "tensorflow", "tf-keras", "path/to/this/repository", ".[models]"}
-        known |= {"setuptools", "tensorflow-hub", "tensorflow-tpu"}
-        known |= {"path/to/this/repository/estimator_bridge/tensorflow_for_tpu"}
-        known |= {f"estimator-bridge[{name}]" for name in ("jax", "tpu-compile", "safetensors")}
-        assert names <= known, words
+        packages = {"tensorboard", "tensorflow", "tf-keras", "path/to/this/repository", ".[models]"}
+        packages |= {"setuptools", "tensorflow-hub", "tensorflow-tpu"}
+        packages |= {"path/to/this/repository/estimator_bridge/tensorflow_for_tpu"}
+        packages |= {f"estimator-bridge[{name}]" for name in ("jax", "tpu-compile", "safetensors")}
+        assert names <= packages, words
     elif program == "tensorboard":
         assert arguments[0].startswith("--logdir"), words
     elif arguments[:2] == ["-m", "models.lstm.sample"]:
@@ -114,8 +114,8 @@ def check_command(words):
     else:
         assert words[:2] == ["python", "train.py"], f"the test does not know {words}"
         # An earlier run writes the file of --config.
-        given = [w for w in arguments if w != "--help" and not w.startswith("--config=")]
-        assert flags.parse_flags(given, flags_of_train(), settle) == ["train.py"]
+        remaining = [w for w in arguments if w != "--help" and not w.startswith("--config=")]
+        assert flags.parse_flags(remaining, flags_of_train(), settle) == ["train.py"]
 
 
 def flags_of_train():
@@ -133,12 +133,12 @@ def test_flags_that_the_text_names_exist(page):
         for flag in re.findall(r"(?<!\S)--(\w+)", code)
         if not code.startswith(("pip ", "tensorboard "))
     }
-    known = set(flags_of_train()) | {"flagfile", "help"}
+    flag_names = set(flags_of_train()) | {"flagfile", "help"}
     for command in ("check", "data", "predict", "rewrite", "run", "weights"):
-        known |= set(re.findall(r"--(\w+)", cli.help_of(command)))
-    known |= set(re.findall(r"--(\w+)", make_parser().format_help()))
-    known |= {f"no{name}" for name in known}
-    assert named <= known
+        flag_names |= set(re.findall(r"--(\w+)", cli.help_of(command)))
+    flag_names |= set(re.findall(r"--(\w+)", make_parser().format_help()))
+    flag_names |= {f"no{name}" for name in flag_names}
+    assert named <= flag_names
 
 
 def test_train_py_defines_the_shared_flags():
@@ -180,10 +180,10 @@ def test_files_that_the_text_names_exist(page):
 
 
 def test_errors_are_quoted_as_they_are_said():
-    said = documents.strings_in_sources()
+    sources = documents.strings_in_sources()
     phrases = documents.error_phrases(BY_NAME["docs/migration.md"])
     assert phrases
-    assert [phrase for phrase in phrases if phrase not in said] == []
+    assert [phrase for phrase in phrases if phrase not in sources] == []
 
 
 def test_the_supported_versions_are_those_that_are_checked():

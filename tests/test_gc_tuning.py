@@ -38,17 +38,17 @@ print(gone())
     [("", True, False, 0), ("gc.disable()", False, False, 0), ("gc.freeze()", True, True, 1)],
 )
 def test_nothing_is_collected_while_tensorflow_is_imported(before, is_enabled, frozen, collections):
-    told = subprocess.run(
+    lines = subprocess.run(
         [sys.executable, "-c", _IMPORT.format(before=before)],
         check=True, capture_output=True, text=True, timeout=300,
     ).stdout.splitlines()  # fmt: skip
-    enabled, freeze_count, during, has_loader = told[0].split()
+    enabled, freeze_count, during, has_loader = lines[0].split()
     assert enabled == str(is_enabled)
     assert (int(freeze_count) > 0) == frozen  # what the program froze stays so
     assert int(during) == 2 * collections  # each has a start and a stop
     assert has_loader == "True"
-    assert told[1] == "[]"
-    assert told[2] == "None"  # what was garbage is collected, if later
+    assert lines[1] == "[]"
+    assert lines[2] == "None"  # what was garbage is collected, if later
 
 
 @pytest.fixture(name="first")

@@ -35,8 +35,8 @@ def here(request, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session", params=programs.EVERY)
 def rows(request, here) -> dict:
-    found = compare(record.load(here / request.param), record.load(GOLDENS / request.param))
-    return {row.measure: row for row in found}
+    compared = compare(record.load(here / request.param), record.load(GOLDENS / request.param))
+    return {row.measure: row for row in compared}
 
 
 @pytest.mark.parametrize("measure", [m for m in (*NUMBERS, *FACTS) if OUTER_LOOP not in m])

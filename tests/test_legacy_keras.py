@@ -14,7 +14,7 @@ import pytest
 REPORT = """
 import json
 import tensorflow as tf
-found = {
+parts = {
     "tf.keras": tf.keras.layers.Dense, "tf.losses": tf.losses.Huber, "tf.metrics": tf.metrics.Mean,
     "tf.optimizers": tf.optimizers.SGD, "tf.initializers": tf.initializers.HeNormal,
     "v1.keras": tf.compat.v1.keras.layers.Dense, "v1.layers": tf.compat.v1.layers.dense,
@@ -22,12 +22,12 @@ found = {
 }
 with tf.Graph().as_default():  # a layer is usable, not just there
     width = int(tf.compat.v1.layers.dense(tf.ones([2, 3]), 4).shape[1])
-from tensorflow.keras.layers import Dense; found["import keras.layers"] = Dense
-from tensorflow.compat.v1.keras.layers import Dense; found["import v1.keras.layers"] = Dense
-from tensorflow.compat.v1.layers import dense; found["import v1.layers"] = dense
-from tensorflow.compat.v1 import layers; found["from v1"] = layers.dense
-import tensorflow.keras.models as models; found["import keras.models"] = models.Model
-wrong = {name: thing.__module__ for name, thing in found.items()
+from tensorflow.keras.layers import Dense; parts["import keras.layers"] = Dense
+from tensorflow.compat.v1.keras.layers import Dense; parts["import v1.keras.layers"] = Dense
+from tensorflow.compat.v1.layers import dense; parts["import v1.layers"] = dense
+from tensorflow.compat.v1 import layers; parts["from v1"] = layers.dense
+import tensorflow.keras.models as models; parts["import keras.models"] = models.Model
+wrong = {name: thing.__module__ for name, thing in parts.items()
          if thing.__module__.partition(".")[0] != "tf_keras"}
 print(json.dumps({"wrong": wrong, "width": width, "warned": [str(w.message) for w in caught]}))
 """

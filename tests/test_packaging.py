@@ -126,6 +126,6 @@ def test_the_snippets_of_the_readme_run_from_an_empty_folder(installed, tmp_path
     printed = call("snippets.py", folder=tmp_path, PYTHONPATH=str(installed)).split(f"{mark}\n")
     assert Path(printed.pop().strip()).is_relative_to(installed)
     checker = doctest.OutputChecker()
-    for (block, wanted), shown in zip(programs, printed):
-        if wanted is not None:
-            assert checker.check_output(wanted, shown, doctest.ELLIPSIS), block.text
+    for (block, expected), shown in zip(programs, printed):
+        if expected is not None:
+            assert checker.check_output(expected, shown, doctest.ELLIPSIS), block.text

@@ -45,10 +45,10 @@ def test_chatter_is_dropped_and_errors_and_the_rest_are_passed_on():
     ("level", "chatter", "errors"), [("0", "IEW", 1), ("1", "EW", 1), ("2", "", 1), ("3", "", 0)]
 )
 def test_a_user_who_sets_the_level_gets_what_it_lets_through(level, chatter, errors):
-    said = run(PROGRAM, TF_CPP_MIN_LOG_LEVEL=level)
-    assert [f"chatter {letter}" in said for letter in "IEW"] == [x in chatter for x in "IEW"]
-    assert said.count("a real error") == errors
-    assert said.endswith(f"worth reading\nafter {level}\n")
+    output = run(PROGRAM, TF_CPP_MIN_LOG_LEVEL=level)
+    assert [f"chatter {letter}" in output for letter in "IEW"] == [x in chatter for x in "IEW"]
+    assert output.count("a real error") == errors
+    assert output.endswith(f"worth reading\nafter {level}\n")
 
 
 def test_an_error_inside_is_seen():

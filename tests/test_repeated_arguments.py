@@ -21,8 +21,8 @@ OWN_DEFAULTS = {"loss_reduction", "optimizer", "linear_optimizer", "dnn_optimize
 
 def described(function):
     """The arguments' descriptions in a docstring."""
-    found = re.search(r"Args:\n(.*?)(?:\n\n|\Z)", inspect.getdoc(function), re.DOTALL)
-    items = re.finditer(r"^  (\w+): (.*?)(?=^  \w+:|\Z)", found[1], re.DOTALL | re.MULTILINE)
+    section = re.search(r"Args:\n(.*?)(?:\n\n|\Z)", inspect.getdoc(function), re.DOTALL)
+    items = re.finditer(r"^  (\w+): (.*?)(?=^  \w+:|\Z)", section[1], re.DOTALL | re.MULTILINE)
     return {item[1]: " ".join(item[2].split()) for item in items}
 
 

@@ -64,13 +64,13 @@ def is_private(name):
 def test_private_attributes_of_tensorflow_are_used_in_one_package():
     ours = trees(FILES)
     own = {name for tree in ours.values() for name in defined(tree)} | NOT_OF_TENSORFLOW
-    found = [
+    places = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path, tree in ours.items()
         for name, line in accesses(tree)
         if is_private(name) and name not in own
     ]
-    assert found == [], "give it a function in estimator_bridge/tensorflow_private"
+    assert places == [], "give it a function in estimator_bridge/tensorflow_private"
 
 
 def test_what_is_inherited_is_listed():

@@ -6,7 +6,7 @@ from estimator_bridge.tpu_presence import default_tpu_name, find_tpu
 
 
 @pytest.mark.parametrize(
-    ("environ", "devices", "files", "found"),
+    ("environ", "devices", "files", "expected"),
     [
         ({}, ["CPU", "GPU"], [], None),
         ({}, ["CPU", "TPU"], [], "1 TPU core attached"),
@@ -17,12 +17,12 @@ from estimator_bridge.tpu_presence import default_tpu_name, find_tpu
         ({"TPU_NAME": "x"}, [], ["/dev/accel0"], "TPU_NAME=x"),
     ],
 )
-def test_find_tpu(environ, devices, files, found):
-    assert find_tpu(environ, devices, exists=files.__contains__) == found
+def test_find_tpu(environ, devices, files, expected):
+    assert find_tpu(environ, devices, exists=files.__contains__) == expected
 
 
 @pytest.mark.parametrize(
-    ("vendor", "device", "found"),
+    ("vendor", "device", "expected"),
     [
         ("0x1ae0", "0x0063", "/dev/vfio/0"),
         ("0x1ae0", "0x0042", None),  # Google's network card
@@ -30,14 +30,14 @@ def test_find_tpu(environ, devices, files, found):
         (None, None, "/dev/vfio/0"),  # a container without the bus
     ],
 )
-def test_a_device_below_vfio_is_a_tpu_if_the_bus_has_one(tmp_path, vendor, device, found):
+def test_a_device_below_vfio_is_a_tpu_if_the_bus_has_one(tmp_path, vendor, device, expected):
     bus = tmp_path / "devices"
     if vendor:
         (bus / "0000:00:05.0").mkdir(parents=True)
         (bus / "0000:00:05.0" / "vendor").write_text(f"{vendor}\n")
         (bus / "0000:00:05.0" / "device").write_text(f"{device}\n")
         (bus / "0000:00:06.0").mkdir()  # one that cannot be read
-    assert find_tpu({}, exists=["/dev/vfio/0"].__contains__, pci_devices=str(bus)) == found
+    assert find_tpu({}, exists=["/dev/vfio/0"].__contains__, pci_devices=str(bus)) == expected
 
 
 @pytest.mark.parametrize(

@@ -80,9 +80,9 @@ def test_the_export_reads_digits_of_whole_bytes(trained):
     (export,) = (folder / "runs" / "digits" / "export").iterdir()
     serve = tf.saved_model.load(str(export)).signatures["serving_default"]
     images, labels = split_digits()["test"]
-    said = serve(image=tf.constant(images))
-    assert said["probabilities"].shape == (len(labels), 10)
-    assert (said["class"].numpy() == labels).mean() > 0.8
+    predictions = serve(image=tf.constant(images))
+    assert predictions["probabilities"].shape == (len(labels), 10)
+    assert (predictions["class"].numpy() == labels).mean() > 0.8
 
 
 def test_a_second_run_goes_on_and_a_third_has_nothing_to_do(trained):
@@ -119,16 +119,16 @@ def test_wrong_flags_are_refused_before_tensorflow_is_imported(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("tf_config", "wanted"),
+    ("tf_config", "hint"),
     [
         ("{x", "TF_CONFIG is not JSON: "),
         ('{"task": {"type": "worker", "index": "first"}}', "has 'first' as the task's index"),
         ("[1]", "is a JSON array, not an object"),
     ],
 )
-def test_a_broken_tf_config_is_refused_at_once(tmp_path, tf_config, wanted):
+def test_a_broken_tf_config_is_refused_at_once(tmp_path, tf_config, hint):
     message = failed(train(tmp_path, "--nouse_tpu", TF_CONFIG=tf_config), 1)
-    assert wanted in message
+    assert hint in message
     assert "unset it" in message
     assert len(message.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
@@ -156,21 +156,23 @@ def test_missing_packages_are_named_before_anything_starts(tmp_path):
         text=True,
         check=False,
     )
-    told = failed(done, 1)
-    assert told.startswith("train.py: absl-py, numpy, tensorflow, tf-keras, matplotlib, rich, scik")
-    assert "pip install -e '.[models]'" in told
-    assert "pip install 'estimator-bridge[models]'" in told
-    assert len(told.splitlines()) == 1
+    errors = failed(done, 1)
+    assert errors.startswith(
+        "train.py: absl-py, numpy, tensorflow, tf-keras, matplotlib, rich, scik"
+    )
+    assert "pip install -e '.[models]'" in errors
+    assert "pip install 'estimator-bridge[models]'" in errors
+    assert len(errors.splitlines()) == 1
 
 
 @pytest.mark.parametrize("module", ["matplotlib", "sklearn", "rich"])
 def test_each_package_of_the_extra_is_looked_for(module):
-    said = []
-    assert say_what_is_missing(lambda name: None if name == module else object(), said.append)
+    messages = []
+    assert say_what_is_missing(lambda name: None if name == module else object(), messages.append)
     package = {"sklearn": "scikit-learn"}.get(module, module)
-    assert said[0].startswith(f"train.py: {package} not installed here.")
-    assert not say_what_is_missing(lambda name: object(), said.append)
-    assert len(said) == 1
+    assert messages[0].startswith(f"train.py: {package} not installed here.")
+    assert not say_what_is_missing(lambda name: object(), messages.append)
+    assert len(messages) == 1
 
 
 def test_help_names_every_kind_of_accelerator(tmp_path):

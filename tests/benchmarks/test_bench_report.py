@@ -24,11 +24,11 @@ FIGURES = {"steps/s": {"here": [300.0, 100.0], "original": [100.0, 50.0]}}
 
 
 class FakeProcess:
-    made: ClassVar[list] = []
+    instances: ClassVar[list] = []
 
     def __init__(self, python, program, way, options):
         self.started, self.way, self.orders = 1.0, way, []
-        self.made.append(self)
+        self.instances.append(self)
 
     def order(self, **order):
         self.orders.append(order)
@@ -41,9 +41,9 @@ class FakeProcess:
 
 @pytest.fixture
 def processes(monkeypatch):
-    monkeypatch.setattr(FakeProcess, "made", [])
+    monkeypatch.setattr(FakeProcess, "instances", [])
     monkeypatch.setattr(measuring, "MeasuredProcess", FakeProcess)
-    return FakeProcess.made
+    return FakeProcess.instances
 
 
 def test_ratios_are_of_the_same_round():
@@ -52,15 +52,15 @@ def test_ratios_are_of_the_same_round():
 
 def test_steps_run_in_processes_that_take_turns(processes):
     workload = Workload("w", "W", "steps", {}, ("here", "hand"))
-    told = []
-    figures = measure(workload, {"here": "a", "hand": "b"}, 3, 0.5, told.append)
+    messages = []
+    figures = measure(workload, {"here": "a", "hand": "b"}, 3, 0.5, messages.append)
     assert figures["steps/s"] == {"here": [1000.0] * 3, "hand": [1000.0] * 3}
     assert figures["memory"]["here"] == [7.0] * 3
     assert [p.way for p in processes] == ["here", "hand"]
     # Two orders warm up and tell how many steps half a second takes.
     assert all([o["steps"] for o in p.orders] == [200, 100, 500, 500, 500] for p in processes)
     assert all(p.closed for p in processes)
-    assert told == [f"W: round {i} of 3" for i in (1, 2, 3)]
+    assert messages == [f"W: round {i} of 3" for i in (1, 2, 3)]
 
 
 def test_what_runs_once_gets_a_process_a_round_and_its_start(processes):
@@ -84,9 +84,9 @@ def test_a_measurement_that_was_cut_off_goes_on(processes):
     with pytest.raises(KeyboardInterrupt):
         measure(workload, pythons, 3, 1.0, keep=keep)
     assert len(processes) == 4
-    kept = json.loads(saved[-1])
-    kept["took, s"]["here"] = [0.25, 0.25, 9.0]  # the third is of a round that was cut off
-    figures = measure(workload, pythons, 3, 1.0, figures=kept)
+    earlier = json.loads(saved[-1])
+    earlier["took, s"]["here"] = [0.25, 0.25, 9.0]  # the third is of a round that was cut off
+    figures = measure(workload, pythons, 3, 1.0, figures=earlier)
     assert figures["took, s"] == {"here": [0.25, 0.25, 0.5], "original": [0.5] * 3}
     assert len(processes) == 6
     assert measure(workload, pythons, 3, 1.0, figures=figures) == figures
@@ -95,9 +95,9 @@ def test_a_measurement_that_was_cut_off_goes_on(processes):
 
 def test_figures_of_other_ways_are_measured_anew(processes):
     workload = Workload("w", "W", "startup", {}, ("here", "original"), "once")
-    kept = {"took, s": {"here": [9.0, 9.0], "original": [9.0, 9.0]}}
+    earlier = {"took, s": {"here": [9.0, 9.0], "original": [9.0, 9.0]}}
     for pythons in ({"here": "a"}, {"here": "a", "original": "b"}):
-        figures = {"took, s": dict(kept["took, s"])}
+        figures = {"took, s": dict(earlier["took, s"])}
         if len(pythons) == 2:
             del figures["took, s"]["original"]
         measured = measure(workload, pythons, 1, 1.0, figures=figures)["took, s"]
@@ -198,7 +198,7 @@ def test_paces_become_rows_and_the_others_stay(monkeypatch):
 def test_xla_and_growth_have_tables_of_their_own():
     rates = {"here": [100.0, 100.0], "xla": [150.0, 250.0], "hand": [100.0, 50.0]}
     costs = {"x1": [1000.0, 1000.0], "x4": [500.0, 250.0]}
-    found = tables(
+    sections = tables(
         {
             "workloads": {
                 "xla_mlp": {"title": "M", "figures": {"steps/s": rates}},
@@ -206,10 +206,10 @@ def test_xla_and_growth_have_tables_of_their_own():
             }
         }
     )
-    assert set(found) == {"xla", "growth"}
+    assert set(sections) == {"xla", "growth"}
     row = "| M | 100 | 2.00 (1.50 to 2.50) |  | 0.75 (0.50 to 1.00) |  | 2 |"
-    assert row in found["xla"].splitlines()
-    assert "| B | 1 | 3.00 (2.00 to 4.00) |  |  | 2 |" in found["growth"].splitlines()
+    assert row in sections["xla"].splitlines()
+    assert "| B | 1 | 3.00 (2.00 to 4.00) |  |  | 2 |" in sections["growth"].splitlines()
 
 
 def test_a_peer_without_a_column_of_figures_has_none():

@@ -37,17 +37,17 @@ def values(estimator):
 @pytest.mark.parametrize("kind", [eb.DNNClassifier, canned.DNNClassifierV1])
 def test_warm_start(kind, tmp_path):
     first = kind([3], COLUMNS, str(tmp_path / "first"), config=config()).train(rows)
-    known = values(first)
+    trained = values(first)
     settings = eb.WarmStartSettings(first.model_dir, vars_to_warm_start=".*hiddenlayer_0.*")
     for start, warm in [(first.model_dir, ["hiddenlayer_0", "logits"]), (settings, ["hidden"])]:
         second = kind(
             [3], COLUMNS, config=eb.RunConfig(tf_random_seed=2), warm_start_from=start,
             optimizer=_standing_still(kind),
         )  # fmt: skip
-        found = values(second.train(rows, steps=1))
+        warm_started = values(second.train(rows, steps=1))
         for name in ("dnn/hiddenlayer_0/kernel", "dnn/logits/kernel"):
             is_warm = any(part in name for part in warm)
-            assert np.array_equal(found[name], known[name]) == is_warm, name
+            assert np.array_equal(warm_started[name], trained[name]) == is_warm, name
 
 
 def _standing_still(kind):
@@ -80,16 +80,16 @@ def test_dropout_is_for_training_alone(kind, tmp_path):
 
 def test_partitioned_weights_are_whole_in_checkpoints(tmp_path):
     words = fc.categorical_column_with_vocabulary_list("word", ["a", "b", "c", "d"])
-    found = []
+    outcomes = []
     for partitioner in (None, v1.fixed_size_partitioner(2)):
         estimator = canned.LinearClassifierV1(
-            [words], str(tmp_path / str(len(found))), partitioner=partitioner, config=config()
+            [words], str(tmp_path / str(len(outcomes))), partitioner=partitioner, config=config()
         ).train(rows)
         chances = [p["logistic"] for p in estimator.predict(rows)]
-        found.append((estimator.get_variable_value("linear/linear_model/word/weights"), chances))
-    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-5)
-    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-5)
-    assert found[0][0].shape == (4, 1)
+        outcomes.append((estimator.get_variable_value("linear/linear_model/word/weights"), chances))
+    np.testing.assert_allclose(outcomes[0][0], outcomes[1][0], rtol=1e-5)
+    np.testing.assert_allclose(outcomes[0][1], outcomes[1][1], rtol=1e-5)
+    assert outcomes[0][0].shape == (4, 1)
 
 
 @pytest.mark.parametrize(
@@ -115,11 +115,11 @@ def test_two_replicas_learn_what_one_learns_of_both_batches(make, tmp_path):
     one = make(model_dir=str(tmp_path / "one"), config=config()).train(rows, steps=1)
     two = make(model_dir=str(tmp_path / "two"), config=config(train_distribute=strategy))
     two.train(halves, steps=1)
-    wanted, found = values(one), values(two)
-    for name in wanted:
+    of_one, of_two = values(one), values(two)
+    for name in of_one:
         if re.search("/(part|t)_0/", name):  # nothing is partitioned under a strategy,
             continue  # so slots have other names
-        np.testing.assert_allclose(found[name], wanted[name], rtol=1e-4, atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(of_two[name], of_one[name], rtol=1e-4, atol=1e-6, err_msg=name)
 
 
 def test_the_new_optimizers_of_tf_keras_train(tmp_path):
@@ -166,8 +166,8 @@ def test_logit_fns_in_a_model_fn_of_ones_own(tmp_path):
 
     estimator = eb.Estimator(model_fn, str(tmp_path), config()).train(lambda: rows().repeat(5))
     names = estimator.get_variable_names()
-    wanted = {"deep/hiddenlayer_0/batchnorm_0/moving_mean", "wide/linear_model/x/weights"}
-    assert wanted <= set(names)
+    expected = {"deep/hiddenlayer_0/batchnorm_0/moving_mean", "wide/linear_model/x/weights"}
+    assert expected <= set(names)
     moved = estimator.get_variable_value("deep/hiddenlayer_0/batchnorm_0/moving_variance")
     assert not np.array_equal(moved, np.ones(4))
 
@@ -181,13 +181,13 @@ def test_shared_embeddings_of_both_kinds():
     with tf.Graph().as_default():  # eagerly, TensorFlow refuses to make these
         new = fc.shared_embeddings(words, 2)
         old = v1.feature_column.shared_embedding_columns(words, 2)
-    found = eb.DNNClassifier([2], new, config=config()).train(pairs).get_variable_names()
-    assert sum("shared_embedding" in name and "Adagrad" not in name for name in found) == 1
+    variables = eb.DNNClassifier([2], new, config=config()).train(pairs).get_variable_names()
+    assert sum("shared_embedding" in name and "Adagrad" not in name for name in variables) == 1
     with pytest.raises(ValueError, match=r"feature column from TensorFlow v1.*shared_embedding"):
         eb.DNNClassifier([2], old, config=config()).train(pairs)
-    found = canned.DNNClassifierV1([2], old, config=config()).train(pairs).get_variable_names()
+    variables = canned.DNNClassifierV1([2], old, config=config()).train(pairs).get_variable_names()
     table = "dnn/input_from_feature_columns/input_layer/other_word_shared_embedding"
-    assert f"{table}/embedding_weights" in found
+    assert f"{table}/embedding_weights" in variables
 
 
 def plain_rows():
@@ -245,9 +245,9 @@ def test_a_combined_model_without_columns_is_refused_at_once():
 
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=5, unique=True))
 def test_columns_are_in_the_order_of_their_names_and_scopes_are_valid(keys):
-    found = sorted_columns(fc.numeric_column(key) for key in keys)
-    assert [column.name for column in found] == sorted(keys)
-    for column in found:
+    columns = sorted_columns(fc.numeric_column(key) for key in keys)
+    assert [column.name for column in columns] == sorted(keys)
+    for column in columns:
         scope = scope_of(column)
         assert re.fullmatch(r"[A-Za-z0-9_.\-]+", scope)
         assert len(scope) == len(column.name)

@@ -35,8 +35,8 @@ def batches():
 
 def on_cores(cores, estimator, **settings):
     config = eb.tpu.RunConfig(master=f"emulated:{cores}", tf_random_seed=1)
-    made = eb.tpu.TPUEstimator.from_estimator
-    return made(estimator, config, train_batch_size=16, **settings)
+    convert = eb.tpu.TPUEstimator.from_estimator
+    return convert(estimator, config, train_batch_size=16, **settings)
 
 
 def one(kind, *args, **kwargs):
@@ -98,8 +98,8 @@ def test_the_numbers_of_one_core(name):
         of_cores = outcome(on_cores(cores, make()))
         assert of_cores[0].keys() == weights.keys()  # a checkpoint of the one is one of the other
         for key, value in weights.items():
-            found = of_cores[0][key]
-            np.testing.assert_allclose(found, value, rtol=1e-5, atol=1e-5, err_msg=key)
+            actual = of_cores[0][key]
+            np.testing.assert_allclose(actual, value, rtol=1e-5, atol=1e-5, err_msg=key)
         for key, value in results.items():
             np.testing.assert_allclose(of_cores[1][key], value, rtol=2e-5, atol=1e-6, err_msg=key)
         assert len(of_cores[2]) == COUNT
@@ -159,8 +159,8 @@ def test_an_input_fn_may_take_params():
 
 def test_without_a_tpu_it_is_the_estimator_that_it_was():
     estimator = on_cores(2, MODELS["one's own"](), use_tpu=False)
-    expected, found = outcome(MODELS["one's own"]())[1], outcome(estimator)[1]
-    assert found == pytest.approx(expected, rel=1e-6)
+    expected, actual = outcome(MODELS["one's own"]())[1], outcome(estimator)[1]
+    assert actual == pytest.approx(expected, rel=1e-6)
 
 
 def test_models_that_cannot_be_joined_are_refused():
@@ -202,14 +202,14 @@ def test_kmeans_of_one_core_scores_and_predicts_on_several(tmp_path):
     def points(**kwargs):
         return batches().map(lambda x, y: x)
 
-    made = eb.experimental.KMeans(2, str(tmp_path), ROWS["x"][:2], feature_columns=[NUMBERS])
-    on_cores(1, made).train(lambda: training().map(lambda x, y: x), steps=3)
-    expected, predicted = made.evaluate(points), list(made.predict(points))
+    kmeans = eb.experimental.KMeans(2, str(tmp_path), ROWS["x"][:2], feature_columns=[NUMBERS])
+    on_cores(1, kmeans).train(lambda: training().map(lambda x, y: x), steps=3)
+    expected, predicted = kmeans.evaluate(points), list(kmeans.predict(points))
     for cores in (1, 2):
-        of_cores = on_cores(cores, made)
+        of_cores = on_cores(cores, kmeans)
         assert of_cores.evaluate(points) == pytest.approx(expected, rel=1e-5)
-        for row, wanted in zip(of_cores.predict(points), predicted):
-            np.testing.assert_allclose(row["all_distances"], wanted["all_distances"], atol=1e-5)
+        for row, original in zip(of_cores.predict(points), predicted):
+            np.testing.assert_allclose(row["all_distances"], original["all_distances"], atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", [eb.LinearRegressor, canned.LinearClassifierV1])
@@ -220,21 +220,21 @@ def test_linear_sdca_of_one_core_scores_and_predicts_on_several(kind, tmp_path):
     def rows(is_whole=False):
         return tf.data.Dataset.from_tensor_slices(({**ROWS, "id": ids}, Y)).batch(16, is_whole)
 
-    made = kind(
+    linear = kind(
         WIDE, str(tmp_path), weight_column="w",
         optimizer=eb.experimental.LinearSDCA("id", symmetric_l2_regularization=4.0),
     )  # fmt: skip
-    on_cores(1, made).train(lambda: rows(is_whole=True).repeat(3))
-    assert made.get_variable_value("linear/linear_model/x/weights").any()
-    expected, predicted = made.evaluate(rows), list(made.predict(rows))
+    on_cores(1, linear).train(lambda: rows(is_whole=True).repeat(3))
+    assert linear.get_variable_value("linear/linear_model/x/weights").any()
+    expected, predicted = linear.evaluate(rows), list(linear.predict(rows))
     key = "logits" if "logits" in predicted[0] else "predictions"
     for cores in (1, 2):
-        of_cores = on_cores(cores, made)
+        of_cores = on_cores(cores, linear)
         assert of_cores.evaluate(rows) == pytest.approx(expected, rel=2e-5, abs=1e-6)
-        found = list(of_cores.predict(rows))
-        assert [row.keys() for row in found] == [row.keys() for row in predicted]
-        for row, wanted in zip(found, predicted, strict=True):
-            np.testing.assert_allclose(row[key], wanted[key], atol=1e-5)
+        rows_of_cores = list(of_cores.predict(rows))
+        assert [row.keys() for row in rows_of_cores] == [row.keys() for row in predicted]
+        for row, original in zip(rows_of_cores, predicted, strict=True):
+            np.testing.assert_allclose(row[key], original[key], atol=1e-5)
 
 
 # Of sequences of up to 5 steps.
@@ -275,10 +275,10 @@ def test_recurrent_networks_and_sequential_heads_read_dense_sequences():
         return weights, estimator.evaluate(short_ones_first)
 
     weights, results = of(make())
-    found = of(on_cores(2, make()))
+    actual = of(on_cores(2, make()))
     for name, value in weights.items():
-        np.testing.assert_allclose(found[0][name], value, rtol=1e-4, atol=1e-5, err_msg=name)
-    assert found[1] == pytest.approx(results, rel=1e-4)
+        np.testing.assert_allclose(actual[0][name], value, rtol=1e-4, atol=1e-5, err_msg=name)
+    assert actual[1] == pytest.approx(results, rel=1e-4)
 
 
 @pytest.mark.parametrize("of_steps", [False, True])
@@ -312,14 +312,14 @@ def test_recurrent_networks_predict_numbers(of_steps):
         )  # fmt: skip
 
     weights, results, predicted = outcome_of(make())
-    found = outcome_of(on_cores(2, make()))
-    assert found[0].keys() == weights.keys()
+    actual = outcome_of(on_cores(2, make()))
+    assert actual[0].keys() == weights.keys()
     for name, value in weights.items():
-        np.testing.assert_allclose(found[0][name], value, rtol=1e-4, atol=1e-5, err_msg=name)
-    assert found[1] == pytest.approx(results, rel=1e-4)
-    assert [row.keys() for row in found[2]] == [row.keys() for row in predicted]
-    for row, wanted in zip(found[2], predicted, strict=True):
-        for key, value in wanted.items():
+        np.testing.assert_allclose(actual[0][name], value, rtol=1e-4, atol=1e-5, err_msg=name)
+    assert actual[1] == pytest.approx(results, rel=1e-4)
+    assert [row.keys() for row in actual[2]] == [row.keys() for row in predicted]
+    for row, original in zip(actual[2], predicted, strict=True):
+        for key, value in original.items():
             np.testing.assert_allclose(row[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
 
 
@@ -330,9 +330,11 @@ def test_sums_of_a_batch_that_each_core_sees_whole_are_refused():
             per_host_input_for_training=eb.tpu.InputPipelineConfig.BROADCAST
         ),
     )
-    made = eb.tpu.TPUEstimator.from_estimator(MODELS["one's own"](), config, train_batch_size=16)
+    estimator = eb.tpu.TPUEstimator.from_estimator(
+        MODELS["one's own"](), config, train_batch_size=16
+    )
     with pytest.raises(ValueError, match="2 times too large"):
-        made.train(training, steps=1)
+        estimator.train(training, steps=1)
 
 
 def test_what_is_no_estimator_is_refused():

@@ -35,8 +35,8 @@ def test_given_clusters_take_no_batch(tmp_path):
     assert kmeans.get_variable_value("global_step") == 1
     np.testing.assert_allclose(kmeans.cluster_centers(), [[1, 2], [6, 4.5]], rtol=1e-5)
     distances = np.array(list(kmeans.transform(points(times=1))))
-    wanted = np.linalg.norm(POINTS[:, None] - kmeans.cluster_centers()[None], axis=2)
-    np.testing.assert_allclose(distances, wanted, atol=2e-3)
+    expected = np.linalg.norm(POINTS[:, None] - kmeans.cluster_centers()[None], axis=2)
+    np.testing.assert_allclose(distances, expected, atol=2e-3)
 
 
 def test_an_input_that_ends_before_there_are_clusters(tmp_path):
@@ -93,15 +93,15 @@ def test_points_of_features_by_key():
 
 
 @pytest.mark.parametrize(
-    ("given", "match"),
+    ("arguments", "match"),
     [
         ({"initial_clusters": "first"}, r"Unsupported initialization algorithm 'first'.*'random'"),
         ({"distance_metric": "l1"}, r"Unsupported distance metric 'l1'.*'cosine'"),
     ],
 )
-def test_what_is_not_known_is_refused(given, match):
+def test_what_is_not_known_is_refused(arguments, match):
     with pytest.raises(ValueError, match=match):
-        KMeans(2, **given)
+        KMeans(2, **arguments)
 
 
 def test_replicas_that_would_drift_apart_are_refused(tmp_path):

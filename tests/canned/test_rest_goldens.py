@@ -30,16 +30,16 @@ def test_what_a_user_sees_is_the_originals(case):
 @pytest.mark.parametrize("case", cases.CASES)
 def test_new_variables_have_the_originals_names_shapes_and_types(case):
     face = cases.CASES[case][0]
-    wanted = GOLDEN[face][case]["start"]
-    found = cases.start(FACES[face], case)
+    expected = GOLDEN[face][case]["start"]
+    actual = cases.start(FACES[face], case)
     described = [
         {name: (kind, np.shape(value)) for name, (kind, value) in side.items()}
-        for side in (found, wanted)
+        for side in (actual, expected)
     ]
     assert described[0] == described[1]
     if "kmeans" in case:  # its seeds are of its own
-        told = [
+        values = [
             {k: v for k, v in side.items() if k != cases.RACES.get(case)}
-            for side in (found, wanted)
+            for side in (actual, expected)
         ]
-        same(told[0], told[1], case)
+        same(values[0], values[1], case)

@@ -26,14 +26,14 @@ def rows():
     )
 
 
-@pytest.mark.parametrize("given", [{"units": [3]}, {"cell_type": "lstm"}])
-def test_cells_are_described_in_one_way(given):
+@pytest.mark.parametrize("arguments", [{"units": [3]}, {"cell_type": "lstm"}])
+def test_cells_are_described_in_one_way(arguments):
     with pytest.raises(ValueError, match="units and cell_type must not be specified when using rn"):
-        Classifier(COLUMNS, rnn_cell_fn=lambda: None, **given)
+        Classifier(COLUMNS, rnn_cell_fn=lambda: None, **arguments)
 
 
 @pytest.mark.parametrize(
-    ("given", "match"),
+    ("arguments", "match"),
     [
         ({"units": [3], "cell_type": "cnn"}, "`cell_type` should be a class .*'lstm'.*Got: 'cnn'"),
         ({"units": [3], "cell_type": lambda units: object()}, "should have a `call` and `state_s"),
@@ -41,8 +41,8 @@ def test_cells_are_described_in_one_way(given):
         ({"units": 3}, "units must be a list .*got 3"),
     ],
 )
-def test_cells_that_are_none(given, match):
-    estimator = Classifier(COLUMNS, **given)
+def test_cells_that_are_none(arguments, match):
+    estimator = Classifier(COLUMNS, **arguments)
     with pytest.raises(ValueError, match=match):
         estimator.train(rows)
 

@@ -32,10 +32,10 @@ def test_it_finds_the_optimum(kind, tmp_path):
     estimator.train(rows(), steps=60)
     # The least of the sum of squares / 2 and of |weights|^2, of which the bias is one.
     inputs = np.concatenate([X, np.ones([4, 1])], 1)
-    wanted = np.linalg.solve(inputs.T @ inputs + 2.0 * np.eye(3), inputs.T @ Y)[:, 0]
+    optimum = np.linalg.solve(inputs.T @ inputs + 2.0 * np.eye(3), inputs.T @ Y)[:, 0]
     weights = estimator.get_variable_value("linear/linear_model/x/weights")[:, 0]
     bias = estimator.get_variable_value("linear/linear_model/bias_weights")
-    np.testing.assert_allclose([*weights, *bias], wanted, rtol=1e-3)
+    np.testing.assert_allclose([*weights, *bias], optimum, rtol=1e-3)
     assert estimator.get_variable_value("global_step") == 60
     table = estimator.get_variable_value("ShardedMutableHashTable-1-of-1-keys")
     assert np.count_nonzero(table.any(axis=1)) == 4
@@ -43,7 +43,7 @@ def test_it_finds_the_optimum(kind, tmp_path):
 
 def test_partitioned_weights_learn_what_whole_ones_learn(tmp_path):
     words = fc.categorical_column_with_vocabulary_list("word", ["a", "b", "c", "d"])
-    found = []
+    learned = []
     for number, partitioner in enumerate([None, v1.fixed_size_partitioner(3)]):
         estimator = canned.LinearClassifierV1(
             [words, *NUMBERS], str(tmp_path / str(number)), label_vocabulary=["no", "yes"],
@@ -52,10 +52,10 @@ def test_partitioned_weights_learn_what_whole_ones_learn(tmp_path):
         )  # fmt: skip
         estimator.train(rows([["no"], ["yes"], ["no"], ["yes"]]), steps=60)
         names = [f"linear/linear_model/{name}/weights" for name in ("word", "x")]
-        found.append([estimator.get_variable_value(name) for name in names])
-    for whole, parts in zip(*found):
+        learned.append([estimator.get_variable_value(name) for name in names])
+    for whole, parts in zip(*learned):
         np.testing.assert_allclose(whole, parts, rtol=2e-2, atol=2e-3)  # the order is by chance
-    assert np.all(found[0][0] != 0)
+    assert np.all(learned[0][0] != 0)
 
 
 def test_l1_regularization_makes_weights_zero(tmp_path):
@@ -71,11 +71,11 @@ def test_states_are_found_by_fingerprints(shards):
     with tf.Graph().as_default(), v1.Session() as session:
         states = ExampleStates(shards)
         keys = tf.raw_ops.SdcaFprint(input=[f"id {i}" for i in range(7)])
-        kept = tf.reshape(tf.range(28.0), [7, 4])
-        session.run(states.insert(keys, kept))
-        np.testing.assert_array_equal(session.run(states.lookup(keys)), session.run(kept))
+        rows = tf.reshape(tf.range(28.0), [7, 4])
+        session.run(states.insert(keys, rows))
+        np.testing.assert_array_equal(session.run(states.lookup(keys)), session.run(rows))
         assert session.run(states.size()) == 7
-        assert session.run(states.sums()).tolist() == session.run(kept).sum(0).tolist()
+        assert session.run(states.sums()).tolist() == session.run(rows).sum(0).tolist()
         other = tf.raw_ops.SdcaFprint(input=["new"])
         assert session.run(states.lookup(other)).tolist() == [[0, 0, 0, 0]]
 

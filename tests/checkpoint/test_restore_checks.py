@@ -125,8 +125,8 @@ def test_damage_that_only_a_restore_sees_is_explained(path):
     check_checkpoint(path, expect(SHAPES))
     with tf.Graph().as_default(), v1.Session() as session:
         make_variables(SHAPES)
-        wanted = rf"{path} is damaged: .*Checksum does not match"
-        with pytest.raises(CheckpointError, match=wanted), explained_read_errors(path):
+        message = rf"{path} is damaged: .*Checksum does not match"
+        with pytest.raises(CheckpointError, match=message), explained_read_errors(path):
             v1.train.Saver().restore(session, path)
     with pytest.raises(CheckpointError, match="Checksum does not match"):
         load_variable(path, "dense/bias")
@@ -174,7 +174,7 @@ def test_a_variable_that_the_model_gained_is_named(path):
     ],
 )
 def test_a_changed_shape_or_type_is_an_invalid_argument_too(path, expected, difference):
-    wanted = f"^Restoring from checkpoint failed.*a mismatch between.*dense/bias is {difference}"
+    message = f"^Restoring from checkpoint failed.*a mismatch between.*dense/bias is {difference}"
     for kind in (CheckpointError, tf.errors.InvalidArgumentError):
-        with pytest.raises(kind, match=wanted):
+        with pytest.raises(kind, match=message):
             check_checkpoint(path, expected)

@@ -223,14 +223,14 @@ def test_a_program_that_is_only_compiled_ends_where_it_asks_for_a_number(tmp_pat
     options = ["--compile-for", "v5e-8", "--compile-only", "--report", "report.json"]
     done = run(tmp_path, *options, "program.py")
     assert done.returncode == 0, done.stderr
-    told = [line for line in done.stdout.splitlines() if not line.startswith("  ")]
-    assert [line.partition(":")[0] for line in told] == [
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("  ")]
+    assert [line.partition(":")[0] for line in lines] == [
         "== training for v5e-8",
         "== evaluation for v5e-8",
         "evaluated",
         "--compile-only",
     ]
-    assert "no step ran, so there is no metric" in told[-1]
+    assert "no step ran, so there is no metric" in lines[-1]
     values = json.loads((tmp_path / "report.json").read_text())
     assert [step["replicas"] for step in values["steps"]] == [8, 8]
     assert not (tmp_path / "model").exists()

@@ -86,19 +86,19 @@ def test_what_the_tpus_compiler_alone_refuses_names_the_line(function, offset, m
 
     with pytest.raises(ModelCheckError) as caught:
         compile_for_tpu(model_fn, input_fn, "v5e-1", modes=[TRAIN])
-    told = str(caught.value)
-    assert line_of(function, offset) in told
-    assert mend in told
-    assert "its verdict counts" in told
-    assert "dummy_file" not in told
+    message = str(caught.value)
+    assert line_of(function, offset) in message
+    assert mend in message
+    assert "its verdict counts" in message
+    assert "dummy_file" not in message
 
 
 def test_a_step_that_does_not_fit_says_by_how_much_and_what_takes_it():
     with pytest.raises(ModelCheckError) as caught:
         compile_for_tpu(good, input_fn, "v5e-1", train_batch_size=1 << 30, modes=[TRAIN])
-    told = str(caught.value)
-    assert "Out of memory by at least" in told
-    assert "features['image']" in told
+    message = str(caught.value)
+    assert "Out of memory by at least" in message
+    assert "features['image']" in message
 
 
 def test_larger_batches_are_compiled_to_find_the_largest(monkeypatch):
@@ -106,10 +106,10 @@ def test_larger_batches_are_compiled_to_find_the_largest(monkeypatch):
     report = compile_for_tpu(
         good, input_fn, "v5e-8", train_batch_size=16, modes=[TRAIN], find_batch_size=True
     )
-    (found,) = report.batches
-    assert (found.size, found.trials) == (32, 2)
-    assert found.why_ended == "larger ones were not tried"
-    assert 0 < found.bytes < found.available
+    (batch,) = report.batches
+    assert (batch.size, batch.trials) == (32, 2)
+    assert batch.why_ended == "larger ones were not tried"
+    assert 0 < batch.bytes < batch.available
     assert len(report.compiled) == 1
 
 
@@ -120,9 +120,9 @@ def test_an_input_fn_that_does_not_heed_the_batch_size_is_said():
     report = compile_for_tpu(
         good, fixed, "v5e-1", train_batch_size=8, modes=[TRAIN], find_batch_size=True
     )
-    (found,) = report.batches
-    assert (found.size, found.trials) == (8, 1)
-    assert "the program has no batches of 16" in found.why_ended
+    (batch,) = report.batches
+    assert (batch.size, batch.trials) == (8, 1)
+    assert "the program has no batches of 16" in batch.why_ended
 
 
 def test_a_model_that_is_split_over_cores_is_not_covered(only, tmp_path):

@@ -108,10 +108,10 @@ def test_padded_arrays_are_named_by_what_they_are():
 
 
 def test_a_loop_counts_as_often_as_it_is_known_to_run():
-    found = report(LOOP, LoweredStep(b"", 1, (argument("a", 4),)))
-    assert {cost.op: cost.cycles for cost in found.costs} == {"in_loop": 42, "compare": 6}
-    assert found.loops_counted_once == 1
-    assert found.host_transfers == 1
+    summary = report(LOOP, LoweredStep(b"", 1, (argument("a", 4),)))
+    assert {cost.op: cost.cycles for cost in summary.costs} == {"in_loop": 42, "compare": 6}
+    assert summary.loops_counted_once == 1
+    assert summary.host_transfers == 1
 
 
 def test_text_without_a_program_is_an_error():

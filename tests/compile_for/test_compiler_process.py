@@ -139,11 +139,11 @@ def test_the_compilers_process_ends_with_the_program_that_started_it():
             pass_fds=[reads],
         )
         # To the end of its errors' pipe, which comes when the compiler's process has ended, too.
-        told = started.communicate(timeout=120)[0]
+        output = started.communicate(timeout=120)[0]
     finally:
         os.close(reads)
         os.close(writes)
-    assert "peak_bytes" in json.loads(told.splitlines()[0])
+    assert "peak_bytes" in json.loads(output.splitlines()[0])
 
 
 def test_a_compiler_that_takes_too_long_is_ended(python):
@@ -180,7 +180,7 @@ def test_a_python_without_the_compiler_is_told_what_to_install(python):
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("versions", "message"),
     [
         ({"libtpu": "0.0.7"}, "libtpu 0.0.7 is too old; use a release from 0.0.30 to before"),
         ({"libtpu": "0.1.0"}, "libtpu 0.1.0 is too new"),
@@ -188,12 +188,12 @@ def test_a_python_without_the_compiler_is_told_what_to_install(python):
         ({"jax": "0.11.0.dev20270101"}, "jax 0.11.0.dev20270101 is too new"),
     ],
 )
-def test_a_release_that_was_not_tried_is_refused_with_those_that_were(python, found, told):
-    compiler = Compiler(python("", hello=json.dumps({**RELEASES, **found})))
+def test_a_release_that_was_not_tried_is_refused_with_those_that_were(python, versions, message):
+    compiler = Compiler(python("", hello=json.dumps({**RELEASES, **versions})))
     with pytest.raises(CompileError) as caught:
         compiler.start()
     assert caught.value.why is NotCompiledReason.SETUP
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "pip install 'estimator-bridge[tpu-compile]'" in str(caught.value)
     assert compiler._process is None
 
@@ -205,7 +205,7 @@ def test_setup_asks_for_the_releases_that_are_used():
 
 
 @pytest.mark.parametrize(
-    ("system", "machine", "version", "told"),
+    ("system", "machine", "version", "message"),
     [
         ("darwin", "arm64", (3, 12), "libtpu is made for Linux on x86-64, and this is darwin on"),
         ("linux", "aarch64", (3, 12), "this is linux on aarch64"),
@@ -213,11 +213,13 @@ def test_setup_asks_for_the_releases_that_are_used():
         ("linux", "x86_64", (3, 12), "-m pip install 'estimator-bridge[tpu-compile]'"),
     ],
 )
-def test_where_there_is_no_libtpu_the_reason_is_said(monkeypatch, system, machine, version, told):
+def test_where_there_is_no_libtpu_the_reason_is_said(
+    monkeypatch, system, machine, version, message
+):
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr("platform.machine", lambda: machine)
     monkeypatch.setattr(sys, "version_info", version)
-    assert told in how_to_install(sys.executable)
+    assert message in how_to_install(sys.executable)
 
 
 def test_a_compiler_that_cannot_be_loaded_is_no_refusal(python):
@@ -265,12 +267,12 @@ def test_too_much_memory_is_said_with_the_largest_arrays_and_their_lines(python,
     step = LoweredStep(b"", 1, (Argument("input", "features['x']", (1 << 30, 1), "float32", 4),))
     with pytest.raises(CompileError) as caught:
         job.compile("training", step, 8, {"dense/MatMul": "m.py:3: dense(x)"}.get)
-    told = str(caught.value)
+    message = str(caught.value)
     assert caught.value.why is NotCompiledReason.MEMORY
-    assert "Out of memory by at least 12.2 GiB: the step needs 28 GiB of HBM" in told
-    assert "f32[4096,1048576]  dense/MatMul, made at m.py:3: dense(x)" in told
-    assert "features['x']" in told
-    assert "--find-batch-size" in told
+    assert "Out of memory by at least 12.2 GiB: the step needs 28 GiB of HBM" in message
+    assert "f32[4096,1048576]  dense/MatMul, made at m.py:3: dense(x)" in message
+    assert "features['x']" in message
+    assert "--find-batch-size" in message
     values = json.loads((tmp_path / "r.json").read_text())["steps"][0]["memory"]
     assert values["missing"] == int(12.25 * 2**30)
     assert values["buffers"][0]["op"] == "dense/MatMul"
@@ -284,7 +286,7 @@ Suspected Python Code Location:
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "parts"),
     [
         (FFT, ["spectrum/FFT, made at m.py:3", "FFT is of complex64", "its verdict counts"]),
         (
@@ -299,7 +301,7 @@ Suspected Python Code Location:
         ("INTERNAL: something", ["does not say which operation", "Compute it in input_fn"]),
     ],
 )
-def test_a_refusal_names_the_users_line_and_what_to_write(python, message, told):
+def test_a_refusal_names_the_users_line_and_what_to_write(python, message, parts):
     body = f"    answer(json.dumps({{'error': {message!r}}}))\n"
     job = CompileJob(Request(V5E, python=python(body)))
     step = LoweredStep(b"", 1, (), dynamic=(Finding("Where", "m.py:5: tf.where(x)", "pads"),))
@@ -307,7 +309,7 @@ def test_a_refusal_names_the_users_line_and_what_to_write(python, message, told)
     with pytest.raises(CompileError) as caught:
         job.compile("training", step, 8, lines.get)
     job.close()
-    for part in told:
+    for part in parts:
         assert part in str(caught.value)
     assert "Suspected" not in str(caught.value)
     assert "source_line" not in str(caught.value)
@@ -325,8 +327,8 @@ def test_a_report_is_written_whole_after_each_step(python, tmp_path):
     if hlo == "bad":
         os.abort()
 {COMPILES}"""
-    told = []
-    job = CompileJob(Request(V5E, report=str(path), python=python(body)), told.append)
+    messages = []
+    job = CompileJob(Request(V5E, report=str(path), python=python(body)), messages.append)
     step = LoweredStep(b"good", 1, ())
     job.compile("training", step, 8, lambda op: None)
     assert json.loads(path.read_text())["passed"] is True
@@ -341,12 +343,12 @@ def test_a_report_is_written_whole_after_each_step(python, tmp_path):
     assert values["versions"] == RELEASES
     assert os.listdir(tmp_path).count("report.json") == 1
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".report")]
-    assert told[0].startswith("== training for v5e-1: compiled")
-    assert told[-1] == "1 of 2 step(s) were not compiled."
+    assert messages[0].startswith("== training for v5e-1: compiled")
+    assert messages[-1] == "1 of 2 step(s) were not compiled."
 
 
 def test_a_program_that_came_to_no_step_has_not_passed(python):
-    told = []
-    job = CompileJob(Request(V5E, python=python(COMPILES)), told.append)
+    messages = []
+    job = CompileJob(Request(V5E, python=python(COMPILES)), messages.append)
     assert job.finish() == 1
-    assert "Nothing was compiled" in told[0]
+    assert "Nothing was compiled" in messages[0]

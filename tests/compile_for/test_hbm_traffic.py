@@ -75,6 +75,6 @@ def test_a_recorded_step_moves_its_arguments_and_results_at_least():
     recorded = Path(__file__).parent / "recorded" / "training_v5e_8.txt"
     weights = 4 * (784 * 500 + 500 + 500 * 10)
     batch = 4 * (32 * 784 + 32)
-    found = hbm_bytes_moved(parse_module(recorded.read_text(encoding="utf-8")))
+    moved = hbm_bytes_moved(parse_module(recorded.read_text(encoding="utf-8")))
     compilers = 24139264  # with what moves in on-chip memory
-    assert batch + 2 * weights <= found < compilers
+    assert batch + 2 * weights <= moved < compilers

@@ -19,10 +19,10 @@ def search(largest, step, start, each=1 << 20, base=0, most_trials=24):
         tried.append(size)
         return Trial(size <= largest, base + each * size)
 
-    found = Search(attempt, step, AVAILABLE)
-    found.run(start, most_trials)
-    assert found.trials == len(tried)
-    return found
+    result = Search(attempt, step, AVAILABLE)
+    result.run(start, most_trials)
+    assert result.trials == len(tried)
+    return result
 
 
 @given(
@@ -32,25 +32,25 @@ def search(largest, step, start, each=1 << 20, base=0, most_trials=24):
     st.integers(1 << 10, 1 << 22),
 )
 def test_the_largest_multiple_that_fits_is_found(largest, step, start, each):
-    found = search(largest, step, start, each, most_trials=200)
-    assert found.size == largest - largest % step
-    assert found.too_large == found.size + step
-    assert found.why_ended == ""
+    result = search(largest, step, start, each, most_trials=200)
+    assert result.size == largest - largest % step
+    assert result.too_large == result.size + step
+    assert result.why_ended == ""
 
 
 def test_a_straight_line_needs_few_sizes():
     each = 3 << 20
     largest = AVAILABLE // each
-    found = search(largest, 1, 32, each)
-    assert found.size == largest
-    assert found.bytes == largest * each
-    assert found.trials <= 14
+    result = search(largest, 1, 32, each)
+    assert result.size == largest
+    assert result.bytes == largest * each
+    assert result.trials <= 14
 
 
 def test_what_does_not_end_is_ended_and_said():
-    found = search(1 << 60, 8, 8)
-    assert found.too_large is None
-    assert found.why_ended == "larger ones were not tried"
+    result = search(1 << 60, 8, 8)
+    assert result.too_large is None
+    assert result.why_ended == "larger ones were not tried"
     assert search(77_777, 1, 1, most_trials=5).why_ended == "the search ended after 5 sizes"
 
 
@@ -60,18 +60,18 @@ def test_a_size_that_the_program_refuses_ends_the_search():
             raise SearchEndError("the program has no batches of 32")
         return Trial(True, 1)
 
-    found = Search(attempt, 8, AVAILABLE)
-    found.run(8)
-    assert (found.size, found.why_ended) == (16, "the program has no batches of 32")
+    result = Search(attempt, 8, AVAILABLE)
+    result.run(8)
+    assert (result.size, result.why_ended) == (16, "the program has no batches of 32")
 
 
 @pytest.mark.parametrize(
-    ("size", "too_large", "told"),
+    ("size", "too_large", "text"),
     [
         (64, 72, "batches of 64 fit (1 GiB of 16 GiB), batches of 72 do not; 5 sizes compiled"),
         (0, 8, "no batch fits, batches of 8 do not"),
     ],
 )
-def test_the_result_is_a_line(size, too_large, told):
-    found = LargestBatch("training", "v5e-8", size, too_large, 1 << 30, AVAILABLE, 5)
-    assert told in str(found)
+def test_the_result_is_a_line(size, too_large, text):
+    batch = LargestBatch("training", "v5e-8", size, too_large, 1 << 30, AVAILABLE, 5)
+    assert text in str(batch)

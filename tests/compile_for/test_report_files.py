@@ -87,8 +87,12 @@ def test_json_has_the_same(report, tmp_path):
 
 
 def test_a_report_that_could_not_be_written_is_refused_first(tmp_path, monkeypatch):
-    for name, told in (("no/r.json", "does not exist"), ("r.txt", "must end in"), ("", "folder")):
-        with pytest.raises(ValueError, match=told):
+    for name, message in (
+        ("no/r.json", "does not exist"),
+        ("r.txt", "must end in"),
+        ("", "folder"),
+    ):
+        with pytest.raises(ValueError, match=message):
             Request.make("v5e-1", report=str(tmp_path / name))
 
     def refuse(path):

@@ -35,8 +35,8 @@ ROOT = Path(__file__).resolve().parents[2]
     ],
 )
 def test_a_slice_has_the_topology_replicas_and_hosts_of_its_name(name, topology, replicas, hosts):
-    found = find_slice(name)
-    assert (found.topology, found.replicas, found.hosts) == (topology, replicas, hosts)
+    slice_ = find_slice(name)
+    assert (slice_.topology, slice_.replicas, slice_.hosts) == (topology, replicas, hosts)
 
 
 def test_names_and_grids_count_the_same_cores():
@@ -71,7 +71,7 @@ def test_a_limit_that_is_no_time_is_refused(secs):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--compile-for", "v5e-3"], "no TPU slice is named 'v5e-3'. Known slices:"),
         (["--compile-only"], "--compile-only needs a slice to compile for"),
@@ -83,7 +83,7 @@ def test_a_limit_that_is_no_time_is_refused(secs):
         (["--compile-for", "v5e-8", "--report", "no/r.json"], "does not exist"),
     ],
 )
-def test_wrong_options_are_said_before_tensorflow_is_imported(options, told, tmp_path):
+def test_wrong_options_are_said_before_tensorflow_is_imported(options, message, tmp_path):
     program = "import sys; import estimator_bridge.cli as c; code = c.main(sys.argv[1:]); " + (
         "assert 'tensorflow' not in sys.modules; sys.exit(code)"
     )
@@ -97,7 +97,7 @@ def test_wrong_options_are_said_before_tensorflow_is_imported(options, told, tmp
         check=False,
     )
     assert done.returncode == 2, done.stderr
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_a_slice_of_one_chip_is_a_host_of_one_chip():
@@ -109,8 +109,10 @@ def test_a_slice_of_one_chip_is_a_host_of_one_chip():
 
 def test_a_chip_that_tensorflow_does_not_run_on_is_said_to_be_one(tmp_path):
     for name, is_told in (("tpu7x-8", True), ("v6e-8", False)):
-        told = []
-        job = CompileJob(Request(find_slice(name), python=str(tmp_path / "missing")), told.append)
+        messages = []
+        job = CompileJob(
+            Request(find_slice(name), python=str(tmp_path / "missing")), messages.append
+        )
         with pytest.raises(CompileError, match="does not start"):
             job.start()
-        assert any("not for TensorFlow" in text for text in told) == is_told
+        assert any("not for TensorFlow" in text for text in messages) == is_told

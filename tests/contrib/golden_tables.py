@@ -90,13 +90,13 @@ class Group:
         )
         assert done.returncode == 0, done.stderr[-5000:]
         tables = [json.loads((folder / f"{name}.json").read_text()) for name in self.tables]
-        found = {
+        results = {
             part: {name: row for table in tables for name, row in table[part].items()}
             for part in ("cases", "signatures")
         }
-        new = found["cases"].keys() - set(self.cases)
+        new = results["cases"].keys() - set(self.cases)
         assert not new, f"record under TensorFlow 1.15.5, see run_cases.py: {sorted(new)}"
-        return found
+        return results
 
 
 def close(got, expected):
@@ -125,9 +125,9 @@ def is_accidental(name):
 def differing(got, expected):
     """The parts that differ, as pairs of this library's and the original's."""
     if "error" in expected or "error at run time" in expected:
-        wanted = expected.get("error") or expected["error at run time"]
+        kinds = expected.get("error") or expected["error at run time"]
         raised = got.get("error") or got.get("error at run time") or []
-        return {} if wanted[0] in raised else {"error": (raised or "none", wanted)}
+        return {} if kinds[0] in raised else {"error": (raised or "none", kinds)}
     parts = (got.keys() | expected.keys()) - {"text"}
     return {
         part: (got.get(part), expected.get(part))
@@ -138,11 +138,11 @@ def differing(got, expected):
 
 def check_case(seen, name):
     """Asserts that a case gave what the original gave, or differs if differences.py lists it."""
-    found = differing(seen["cases"][name], CASES[name])
+    differences = differing(seen["cases"][name], CASES[name])
     if name in REASONS:
-        assert found, f"does not differ: take it out of differences.py ({REASONS[name]})"
+        assert differences, f"does not differ: take it out of differences.py ({REASONS[name]})"
     else:
-        assert not found, seen["cases"][name].get("text")
+        assert not differences, seen["cases"][name].get("text")
 
 
 def compared_arguments(ours, named):

@@ -22,9 +22,9 @@ class Doubled(v1.nn.rnn_cell.RNNCell):
 
 def run(cell):
     with tf.Graph().as_default(), v1.Session() as session:
-        made = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
+        outputs = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
         session.run(v1.global_variables_initializer())
-        return session.run(made)[0]
+        return session.run(outputs)[0]
 
 
 def test_a_cell_of_contrib_runs_its_own_source():

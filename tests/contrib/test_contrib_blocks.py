@@ -69,9 +69,9 @@ def model_fn(features, labels, mode):
 @pytest.fixture(scope="module")
 def estimator(tmp_path_factory):
     config = eb.RunConfig(tf_random_seed=1)
-    made = eb.Estimator(model_fn, str(tmp_path_factory.mktemp("blocks")), config)
-    made.train(batches, steps=4)
-    return made
+    trained = eb.Estimator(model_fn, str(tmp_path_factory.mktemp("blocks")), config)
+    trained.train(batches, steps=4)
+    return trained
 
 
 def batches():
@@ -100,17 +100,17 @@ def test_an_estimator_trains_as_a_session_without_these_gradients(estimator):
 
 
 def test_metrics_in_an_evaluation(estimator):
-    found = estimator.evaluate(lambda: tf.data.Dataset.from_tensor_slices((X, Y)).batch(5))
+    results = estimator.evaluate(lambda: tf.data.Dataset.from_tensor_slices((X, Y)).batch(5))
     scores = 1 / (1 + np.exp(-_logits(estimator)))
     pairs = [(p, n) for p in scores[Y == 1] for n in scores[Y == 0]]
     area = np.mean([(p > n) + 0.5 * (p == n) for p, n in pairs])
-    assert found["auc"] == pytest.approx(area, abs=1e-5)
-    assert found["histogram"] == pytest.approx(area, abs=0.15)
-    assert area <= found["upper"] <= 1
+    assert results["auc"] == pytest.approx(area, abs=1e-5)
+    assert results["histogram"] == pytest.approx(area, abs=0.15)
+    assert area <= results["upper"] <= 1
     guess = (scores > 0.5).astype(np.int64)
     agreed = np.mean(guess == Y)
     chance = np.mean(guess) * np.mean(Y) + (1 - np.mean(guess)) * (1 - np.mean(Y))
-    assert found["kappa"] == pytest.approx((agreed - chance) / (1 - chance), abs=1e-5)
+    assert results["kappa"] == pytest.approx((agreed - chance) / (1 - chance), abs=1e-5)
 
 
 def _logits(estimator):
@@ -163,7 +163,7 @@ def test_labels_that_are_no_classes():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"feature_size": None, "num_frequency_blocks": [1]}, "feature_size and frequency_skip"),
         ({"feature_size": 3, "num_frequency_blocks": [5]}, r"is 5, but 6 slices of 3, 1 apart"),
@@ -171,8 +171,8 @@ def test_labels_that_are_no_classes():
         ({"feature_size": 8, "num_frequency_blocks": [1], "num_unit_shards": 99}, "Too many"),
     ],
 )
-def test_slices_that_do_not_fit(options, said):
-    with tf.Graph().as_default(), pytest.raises(ValueError, match=said):
+def test_slices_that_do_not_fit(options, message):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
         cell = rnn.GridLSTMCell(4, frequency_skip=1, **options)
         cell(tf.constant(X), cell.zero_state(12, tf.float32))
 

@@ -19,14 +19,14 @@ def batches(build, lengths):
         session.run(v1.local_variables_initializer())
         coordinator = v1.train.Coordinator()
         threads = v1.train.start_queue_runners(session, coordinator)
-        found = []
+        values = []
         try:
             while True:
-                found.append(session.run(fetches))
+                values.append(session.run(fetches))
         except tf.errors.OutOfRangeError:
             coordinator.request_stop()
         coordinator.join(threads)
-        return found
+        return values
 
 
 @pytest.mark.parametrize("is_smaller", [False, True])
@@ -41,27 +41,27 @@ def test_by_sequence_length(is_smaller):
             allow_smaller_final_batch=is_smaller,
         )
 
-    found = batches(build, [1, 4, 7, 3, 2, 6, 5])
-    together = sorted(sorted(lengths.tolist()) for lengths, _ in found)
+    buckets = batches(build, [1, 4, 7, 3, 2, 6, 5])
+    together = sorted(sorted(lengths.tolist()) for lengths, _ in buckets)
     assert [1, 2] in together and [3, 4] in together
     if is_smaller:
         assert sorted(n for batch in together for n in batch) == [1, 2, 3, 4, 5, 6, 7]
     else:
         assert all(len(batch) == 2 for batch in together)
-    for lengths, batch in found:
-        wanted = np.zeros([len(lengths), max(lengths)])
-        for row, n in zip(wanted, lengths):
+    for lengths, batch in buckets:
+        expected = np.zeros([len(lengths), max(lengths)])
+        for row, n in zip(expected, lengths):
             row[:n] = n
         (words,) = batch["words"]  # a list, as a dict with one key has in the original
-        np.testing.assert_array_equal(words, wanted)
+        np.testing.assert_array_equal(words, expected)
 
 
 def test_buckets_of_sizes_of_their_own():
     def build(length, words):
         return training.bucket([length], length % 2, [2, 3], 2, keep_input=length < 9)
 
-    found = batches(build, [0, 1, 9, 2, 3, 5, 4, 11, 6])
-    assert sorted((int(which), values.tolist()) for which, values in found) == [
+    buckets = batches(build, [0, 1, 9, 2, 3, 5, 4, 11, 6])
+    assert sorted((int(which), values.tolist()) for which, values in buckets) == [
         (0, [0, 2]),
         (0, [4, 6]),
         (1, [1, 3, 5]),
@@ -75,8 +75,8 @@ def test_a_sparse_tensor_is_batched_as_one():
         assert batch[1].shape.rank == 2
         return which, tf.sparse.to_dense(batch[1])
 
-    ((_, found),) = batches(build, [4, 5])
-    assert found.tolist() == [[4, 0, -4], [5, 0, -5]]
+    ((_, dense),) = batches(build, [4, 5])
+    assert dense.tolist() == [[4, 0, -4], [5, 0, -5]]
 
 
 @pytest.mark.parametrize(

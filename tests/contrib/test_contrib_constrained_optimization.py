@@ -43,16 +43,16 @@ def simplex(values, radius):
 def test_multipliers_are_projected_to_the_nearest(values, radius):
     got = projections.nearest_multipliers(tf.constant(values), radius).numpy()
     positive = np.maximum(values, 0)
-    wanted = positive if positive.sum() <= radius else simplex(values, radius)
-    np.testing.assert_allclose(got, wanted, atol=1e-9)
+    expected = positive if positive.sum() <= radius else simplex(values, radius)
+    np.testing.assert_allclose(got, expected, atol=1e-9)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 4).flatmap(lambda size: arrays(size, size)))
 def test_a_matrix_is_projected_to_probabilities(values):
     got = projections.nearest_stochastic_matrix(tf.constant(values)).numpy()
-    wanted = np.stack([simplex(column, 1) for column in values.T], 1)
-    np.testing.assert_allclose(got, wanted, atol=1e-9)
+    expected = np.stack([simplex(column, 1) for column in values.T], 1)
+    np.testing.assert_allclose(got, expected, atol=1e-9)
     logs = projections.nearest_log_stochastic_matrix(tf.constant(values)).numpy()
     np.testing.assert_allclose(np.exp(logs).sum(0), 1)
     np.testing.assert_allclose(logs - values, np.broadcast_to((logs - values)[:1], values.shape))
@@ -119,9 +119,9 @@ def test_the_best_candidate_has_the_best_worst_rank(tables, rank_objectives):
 @settings(max_examples=20, deadline=None)
 @given(arrays(4), arrays(2, 4))
 def test_no_mixture_of_two_candidates_is_better(objectives, constraints):
-    found = tfco.find_best_candidate_distribution(objectives, constraints, epsilon=1e-6)
-    violation = max(0.0, np.max(constraints @ found))
-    assert found.min() >= -1e-6 and np.isclose(found.sum(), 1)
+    distribution = tfco.find_best_candidate_distribution(objectives, constraints, epsilon=1e-6)
+    violation = max(0.0, np.max(constraints @ distribution))
+    assert distribution.min() >= -1e-6 and np.isclose(distribution.sum(), 1)
     for i, j in itertools.combinations(range(4), 2):
         for share in (0.0, 0.3, 0.5, 1.0):
             mixture = np.zeros(4)
@@ -129,7 +129,7 @@ def test_no_mixture_of_two_candidates_is_better(objectives, constraints):
             other = np.max(constraints @ mixture)
             assert other >= violation - 1e-5 or violation <= 1e-6
             if other <= violation:
-                assert objectives @ mixture >= objectives @ found - 1e-5
+                assert objectives @ mixture >= objectives @ distribution - 1e-5
 
 
 def test_scipy_is_needed_for_a_distribution_only(monkeypatch):

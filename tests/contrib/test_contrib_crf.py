@@ -70,10 +70,10 @@ def test_likelihoods_of_all_sequences_add_up_to_one(dtype):
     potentials = np.repeat(INPUTS[:1], len(sequences), axis=0)
     with tf.Graph().as_default():
         lengths = tf.fill([len(sequences)], dtype(4))
-        logs, kept = crf.crf_log_likelihood(
+        logs, transitions = crf.crf_log_likelihood(
             tf.constant(potentials), sequences, lengths, TRANSITIONS
         )
-        assert kept is TRANSITIONS
+        assert transitions is TRANSITIONS
         (logs,) = run(logs)
     np.testing.assert_allclose(np.exp(logs).sum(), 1.0, rtol=1e-5)
 
@@ -100,9 +100,9 @@ def test_decoding(inputs):
         best, highest = max(all_scores(INPUTS[i, :length]).items(), key=lambda pair: pair[1])
         assert tags[i].tolist() == [*best, *[0] * (4 - length)]
         np.testing.assert_allclose(scores[i], highest, rtol=1e-5)
-        decoded, found = crf.viterbi_decode(INPUTS[i, :length], TRANSITIONS)
+        decoded, score = crf.viterbi_decode(INPUTS[i, :length], TRANSITIONS)
         assert decoded == list(best)
-        np.testing.assert_allclose(found, highest, rtol=1e-5)
+        np.testing.assert_allclose(score, highest, rtol=1e-5)
 
 
 def test_sequences_of_one_place():
@@ -146,7 +146,7 @@ def test_a_tagger_trains(cores, tmp_path):
         if mode == eb.ModeKeys.EVAL:
             weights = tf.cast(features >= 0, tf.float32)
             metrics = (
-                lambda *given: {"right": v1.metrics.accuracy(*given)},
+                lambda *arguments: {"right": v1.metrics.accuracy(*arguments)},
                 [labels, tags, weights],
             )
             return eb.tpu.TPUEstimatorSpec(mode, loss=-tf.reduce_mean(logs), eval_metrics=metrics)

@@ -42,9 +42,9 @@ def test_a_layer_equals_a_stack_of_cells_with_the_same_names(layer):
 @pytest.mark.parametrize("lengths", [None, LENGTHS])
 def test_both_directions(layer, lengths):
     def build(x):
-        made = layer(2, 6, direction="bidirectional", name="here")
-        outputs, state = made(x, sequence_lengths=lengths)
-        batch_major, _ = made(
+        network = layer(2, 6, direction="bidirectional", name="here")
+        outputs, state = network(x, sequence_lengths=lengths)
+        batch_major, _ = network(
             tf.transpose(x, [1, 0, 2]), sequence_lengths=lengths, time_major=False
         )
         with v1.variable_scope("here", reuse=True):
@@ -124,8 +124,8 @@ def test_a_built_layer_knows_the_size_of_its_inputs():
         unknown = v1.placeholder_with_default(x, [None, None, None])
         return layer(x)[0], layer(unknown)[0]
 
-    known, unknown = Run(build, X).result
-    np.testing.assert_allclose(unknown, known)
+    built, unknown = Run(build, X).result
+    np.testing.assert_allclose(unknown, built)
 
 
 def test_values_between_layers_are_dropped_in_training():

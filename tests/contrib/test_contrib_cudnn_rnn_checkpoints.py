@@ -60,8 +60,8 @@ def model_fn(features, labels, mode):
 
 def batches(labels=True):
     def of():
-        given = ({"x": X}, Y) if labels else {"x": X}
-        return tf.data.Dataset.from_tensor_slices(given).batch(4)
+        rows = ({"x": X}, Y) if labels else {"x": X}
+        return tf.data.Dataset.from_tensor_slices(rows).batch(4)
 
     return of
 
@@ -180,8 +180,8 @@ def test_a_layer_with_a_programs_saveable_equals_the_plain_layer():
         kernels = [each for each in plain.variables if "kernel" in each.name]
         biases = [each for each in plain.variables if "bias" in each.name]
         session.run(layer.kernel.assign(convert.tf_canonical_to_opaque(kernels + biases)))
-        got, wanted = session.run([outputs, expected])
-        np.testing.assert_allclose(got, wanted, atol=1e-5)
+        got, reference = session.run([outputs, expected])
+        np.testing.assert_allclose(got, reference, atol=1e-5)
         assert [each.op.name for each in layer.trainable_variables] == ["main/rnn/opaque_kernel"]
         assert isinstance(layer.saveable, Renamed)
         with pytest.raises(RuntimeError, match="Cudnn saveable already created"):

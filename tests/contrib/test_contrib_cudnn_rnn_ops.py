@@ -92,17 +92,17 @@ def test_a_network_gives_what_cells_of_1_15_5_gave(mode, case):
     def build(x):
         x = tf.ensure_shape(x, SHAPE)
         params = converter(mode, 2, UNITS, SHAPE[2], direction).tf_canonical_to_opaque(values)
-        found = run_network(mode, x, params, direction, sequence_lengths=lengths)
+        results = run_network(mode, x, params, direction, sequence_lengths=lengths)
         weighted = [
             tf.reduce_sum(tf.reshape(each, [-1]) * np.cos(np.arange(each.shape.num_elements())))
-            for each in (tf.cast(each, tf.float64) for each in found)
+            for each in (tf.cast(each, tf.float64) for each in results)
         ]
-        return [found, tf.gradients(weighted, x)[0]]
+        return [results, tf.gradients(weighted, x)[0]]
 
-    found, gradient = Run(build, array(*SHAPE)).result
+    results, gradient = Run(build, array(*SHAPE)).result
     expected = CASES[f"cudnn_rnn.{MODES[mode][0]}: {case}"]
-    assert len(found) == len(expected["values"])
-    for got, number in zip(found, expected["values"]):
+    assert len(results) == len(expected["values"])
+    for got, number in zip(results, expected["values"]):
         assert_recorded(got, number)
     assert_recorded(gradient, expected["gradients"]["input"])
 
@@ -175,7 +175,7 @@ def test_outputs_may_be_projected(direction):
         network = ops.CudnnLSTM(2, UNITS, SHAPE[2], direction=direction, num_proj=2)
         assert network.num_proj == 2
         h, c = (tf.zeros([2 * ways, 2, size]) for size in (2, UNITS))
-        found = network(tf.ensure_shape(x, SHAPE), h, c, params, sequence_lengths=LENGTHS)
+        outputs = network(tf.ensure_shape(x, SHAPE), h, c, params, sequence_lengths=LENGTHS)
 
         def fixed(getter, *args, **options):
             options["initializer"] = lambda shape, dtype=None, partition_info=None: array(*shape)
@@ -197,16 +197,16 @@ def test_outputs_may_be_projected(direction):
                 )
                 states = [each for pair in zip(forward, backward) for each in pair]
         size, again = network.params_size(), converts.opaque_to_tf_canonical(params)
-        return found, [expected, [each.h for each in states], [each.c for each in states]], [
+        return outputs, [expected, [each.h for each in states], [each.c for each in states]], [
             size, tf.size(params), again,
         ]  # fmt: skip
 
-    found, expected, (size, made, again) = Run(build, array(*SHAPE)).result
-    for got, wanted in zip(found, expected):
-        np.testing.assert_allclose(got, wanted, atol=1e-5)
-    assert size == made
-    for got, wanted in zip([*again[0], *again[1], *again[2]], kernels + biases + projections):
-        np.testing.assert_allclose(got, wanted, atol=1e-6)
+    outputs, expected, (size, count, again) = Run(build, array(*SHAPE)).result
+    for got, value in zip(outputs, expected):
+        np.testing.assert_allclose(got, value, atol=1e-5)
+    assert size == count
+    for got, value in zip([*again[0], *again[1], *again[2]], kernels + biases + projections):
+        np.testing.assert_allclose(got, value, atol=1e-6)
 
 
 @given(network=NETWORKS)
@@ -215,17 +215,17 @@ def test_parameters_survive_both_conversions(network):
     mode, layers, units, size, direction = network
     with tf.Graph().as_default(), v1.Session() as session:
         kind = getattr(ops, MODES[mode][0])
-        made = kind(layers, units, size, direction=direction)
-        count = session.run(made.params_size())
+        rnn = kind(layers, units, size, direction=direction)
+        count = session.run(rnn.params_size())
         params = np.arange(count, dtype=np.float32)
-        weights, biases = made.params_to_canonical(params)
+        weights, biases = rnn.params_to_canonical(params)
         layer = getattr(cudnn_rnn, MODES[mode][0])(layers, units, direction=direction)
         layer._input_size = size
         assert [tuple(each.shape) for each in weights] == layer.canonical_weight_shapes
         assert [each.shape.as_list() for each in biases] == layer.canonical_bias_shapes
-        assert session.run(made.canonical_to_params(weights, biases)).tolist() == params.tolist()
+        assert session.run(rnn.canonical_to_params(weights, biases)).tolist() == params.tolist()
         flat = [tf.reshape(each, [-1]) for each in weights]
-        assert session.run(made.canonical_to_params(flat, biases)).tolist() == params.tolist()
+        assert session.run(rnn.canonical_to_params(flat, biases)).tolist() == params.tolist()
 
         converts = converter(mode, layers, units, size, direction)
         values = of_cells(mode, layers, units, size, direction)
@@ -280,8 +280,8 @@ def test_a_program_may_ask_for_sizes_in_a_session():
         assert tf.shape(weights[0]).eval().tolist() == [UNITS, 4]
 
         def initialize(shape, dtype=None, partition_info=None):
-            made = [tf.ones(tf.shape(each).eval(), each.dtype) for each in weights]
-            params = network.canonical_to_params(made, [tf.zeros(UNITS)] * 6)
+            ones = [tf.ones(tf.shape(each).eval(), each.dtype) for each in weights]
+            params = network.canonical_to_params(ones, [tf.zeros(UNITS)] * 6)
             params.set_shape((count,))
             return params
 
@@ -309,12 +309,12 @@ def test_sizes_of_inputs_need_not_be_known(mode):
         function = getattr(
             ops, {"lstm": "cudnn_lstm", "gru": "cudnn_gru"}.get(mode, f"cudnn_{mode}")
         )
-        found = function(x, *states, params, False, direction="bidirectional")
+        results = function(x, *states, params, False, direction="bidirectional")
         network = getattr(ops, MODES[mode][0])(2, UNITS, SHAPE[2], direction="bidirectional")
         free = [v1.placeholder_with_default(each, [None] * 3) for each in states]
         again = network(x, *free, params)
-        assert found[1].shape.as_list() == [4, 2, UNITS]
-        pair = session.run([found, again], {x: array(*SHAPE)})
+        assert results[1].shape.as_list() == [4, 2, UNITS]
+        pair = session.run([results, again], {x: array(*SHAPE)})
         with pytest.raises(ValueError, match="must be known"):
             function(x, *free, params, False)
     for got, expected in zip(*pair):

@@ -194,10 +194,10 @@ def test_rejection_resample(graph):
 
 def test_assert_element_shape(graph):
     rows = numbers(3).map(lambda n: tf.fill([n + 1], n))
-    known = rows.apply(data.assert_element_shape(tf.TensorShape([3])))
-    assert v1.data.get_output_shapes(known).as_list() == [3]
+    checked = rows.apply(data.assert_element_shape(tf.TensorShape([3])))
+    assert v1.data.get_output_shapes(checked).as_list() == [3]
     with pytest.raises(tf.errors.InvalidArgumentError):
-        elements(known)
+        elements(checked)
     assert len(elements(rows.apply(data.assert_element_shape(tf.TensorShape([None]))))) == 3
     assert len(elements(rows.apply(data.assert_element_shape(tf.TensorShape(None))))) == 3
 
@@ -240,8 +240,8 @@ def test_csv(graph, tmp_path):
     path.write_text("a,b\n1,x\n2,y\n")
     rows = data.CsvDataset(str(path), [tf.int32, tf.string], header=True)
     assert elements(rows) == [(1, b"x"), (2, b"y")]
-    made = data.make_csv_dataset(str(path), 2, label_name="a", num_epochs=1, shuffle=False)
-    assert elements(made) == [({"b": [b"x", b"y"]}, [1, 2])]
+    dataset = data.make_csv_dataset(str(path), 2, label_name="a", num_epochs=1, shuffle=False)
+    assert elements(dataset) == [({"b": [b"x", b"y"]}, [1, 2])]
 
 
 @pytest.mark.parametrize("cores", [0, 2])

@@ -108,8 +108,8 @@ def test_errors_say_what_to_do():
 
 
 def test_a_checkpoint_that_lacks_a_variable_names_it(tmp_path):
-    kept = tf.Variable([1.0], name="kept")
-    path = eager.Saver([kept]).save(str(tmp_path / "model"))
+    variable = tf.Variable([1.0], name="kept")
+    path = eager.Saver([variable]).save(str(tmp_path / "model"))
     with (
         pytest.raises(tf.errors.NotFoundError, match=r"other not found in .* It has: kept"),
         eager.restore_variables_on_create(path),

@@ -45,10 +45,10 @@ def test_execution():
 
 def test_constants_and_protos():
     with tf.Graph().as_default() as graph:
-        known = tf.constant([1, 2]) + 0
+        tensor = tf.constant([1, 2]) + 0
         assert util.constant_value(tf.constant(3)) == 3
         assert util.constant_value(v1.placeholder(tf.int32)) is None
-        assert known.graph is graph
+        assert tensor.graph is graph
     proto = util.make_tensor_proto(np.float32([1, 2]))
     np.testing.assert_array_equal(util.make_ndarray(proto), [1, 2])
 
@@ -57,9 +57,9 @@ def test_operations_of_a_graph_and_its_functions():
     square = tf.function(tf.square).get_concrete_function(tf.TensorSpec([]))
     with tf.Graph().as_default() as graph:
         square(tf.constant(2.0))
-    found = util.ops_used_by_graph_def(graph.as_graph_def())
-    assert {"Const", "Square"} <= found
-    assert not any(name.startswith("__inference") for name in found)
+    ops = util.ops_used_by_graph_def(graph.as_graph_def())
+    assert {"Const", "Square"} <= ops
+    assert not any(name.startswith("__inference") for name in ops)
 
 
 def test_random_numbers_follow_from_the_seed():

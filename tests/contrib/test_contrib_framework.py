@@ -34,8 +34,8 @@ def variables():
     return {v.op.name: v for v in (a, b, c)}
 
 
-def names(found):
-    return [v.op.name for v in found]
+def names(variables):
+    return [v.op.name for v in variables]
 
 
 def started():
@@ -89,12 +89,12 @@ def test_finding_what_is_not_there(variables):
 
 
 def test_filter_variables(variables):
-    found = list(variables.values())
+    candidates = list(variables.values())
     pick = framework.filter_variables
-    assert names(pick(found, ["weights"])) == ["A/weights", "B/weights"]
-    assert names(pick(found, exclude_patterns=["^A"])) == ["B/weights"]
-    assert names(pick(found, ["inner", "B"], ["bias"])) == ["B/weights"]
-    assert names(pick(found, ["weights"], reg_search=False)) == []
+    assert names(pick(candidates, ["weights"])) == ["A/weights", "B/weights"]
+    assert names(pick(candidates, exclude_patterns=["^A"])) == ["B/weights"]
+    assert names(pick(candidates, ["inner", "B"], ["bias"])) == ["B/weights"]
+    assert names(pick(candidates, ["weights"], reg_search=False)) == []
 
 
 def test_model_variables_are_in_their_collection():
@@ -218,14 +218,14 @@ def test_a_scaffolds_init_fn_in_an_estimator(checkpoint, tmp_path):
 
 
 def test_shapes_are_checked(graph):
-    known = tf.zeros([2, 3])
-    assert framework.with_shape([2, 3], known) is known
+    zeros = tf.zeros([2, 3])
+    assert framework.with_shape([2, 3], zeros) is zeros
     assert framework.with_shape([], tf.zeros([1])).shape.rank == 0
     with pytest.raises(ValueError, match="Invalid shape for tensor"):
-        framework.with_shape([3, 2], known)
+        framework.with_shape([3, 2], zeros)
     unknown = v1.placeholder(tf.float32, [None, 3])
     assert framework.with_shape([2, 3], unknown).shape.as_list() == [2, 3]
-    same = framework.with_same_shape(unknown, v1.placeholder_with_default(known, [None, None]))
+    same = framework.with_same_shape(unknown, v1.placeholder_with_default(zeros, [None, None]))
     with v1.Session() as session:
         assert session.run(same, {unknown: np.zeros([2, 3])}).shape == (2, 3)
         with pytest.raises(tf.errors.InvalidArgumentError, match="Wrong shape"):
@@ -315,8 +315,10 @@ def test_deprecated_functions_work_and_say_so_once(caplog):
         return x / 2
 
     assert (half(4), half(x=6), half.__name__, half.__doc__) == (2, 3, "half", "Half of it.")
-    (said,) = _warned(caplog)
-    assert re.search(r"half is deprecated and will be removed after 2018-05-01.*Use halve\.", said)
+    (message,) = _warned(caplog)
+    assert re.search(
+        r"half is deprecated and will be removed after 2018-05-01.*Use halve\.", message
+    )
     with pytest.raises(ValueError, match="without conversion instructions"):
         framework.deprecated(None, "")(half)
 
@@ -331,11 +333,11 @@ def test_deprecated_arguments_say_so_where_they_are_given(caplog):
     assert not _warned(caplog)
     assert total(1, 3, -1, True) == (1, 3, -1, True)
     assert total(1, 3, -1, True) == (1, 3, -1, True)
-    said = _warned(caplog)
-    assert len(said) == 3
-    assert "with dim is deprecated and will be removed in a future version" in said[0]
-    assert "with keep is deprecated" in said[1]
-    assert "with axis=-1 is deprecated and will be removed after 2019-01-01" in said[2]
+    messages = _warned(caplog)
+    assert len(messages) == 3
+    assert "with dim is deprecated and will be removed in a future version" in messages[0]
+    assert "with keep is deprecated" in messages[1]
+    assert "with axis=-1 is deprecated and will be removed after 2019-01-01" in messages[2]
     with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
         total(1, other=2)
     with pytest.raises(ValueError, match="has no argument rank to be deprecated; it has x"):

@@ -39,9 +39,9 @@ def evaluated(build):
 
 def test_variables_and_scopes():
     with tf.Graph().as_default():
-        made = model()
-        assert [v.op.name for v in made.generator_variables] == ["Generator/dense/kernel"]
-        names = [v.op.name for v in made.discriminator_variables]
+        gan_model = model()
+        assert [v.op.name for v in gan_model.generator_variables] == ["Generator/dense/kernel"]
+        names = [v.op.name for v in gan_model.discriminator_variables]
         assert names == ["Discriminator/dense/kernel", "Discriminator/dense/bias"]
         assert len(v1.trainable_variables()) == 3
 
@@ -90,20 +90,20 @@ def test_losses(kind, of_generator, of_discriminator):
     functions = [
         getattr(gan.losses, f"{kind}_{net}_loss") for net in ("generator", "discriminator")
     ]
-    given = evaluated(lambda: gan.gan_loss(model(), *functions))
-    assert given.generator_loss == pytest.approx(of_generator, rel=1e-5)
-    assert given.discriminator_loss == pytest.approx(of_discriminator + PENALTY, rel=1e-5)
+    losses = evaluated(lambda: gan.gan_loss(model(), *functions))
+    assert losses.generator_loss == pytest.approx(of_generator, rel=1e-5)
+    assert losses.discriminator_loss == pytest.approx(of_discriminator + PENALTY, rel=1e-5)
 
 
 @pytest.mark.parametrize(("one_sided", "penalty"), [(False, (0.5**0.5 - 1) ** 2), (True, 0.0)])
 def test_gradient_penalty(one_sided, penalty):
-    given = evaluated(
+    losses = evaluated(
         lambda: gan.gan_loss(
             model(), gradient_penalty_weight=10.0, gradient_penalty_one_sided=one_sided
         )
     )
     without = OF_GENERATED.mean() - OF_REAL.mean() + PENALTY
-    assert given.discriminator_loss == pytest.approx(without + 10 * penalty, rel=1e-5)
+    assert losses.discriminator_loss == pytest.approx(without + 10 * penalty, rel=1e-5)
 
 
 def test_what_is_not_supported_is_refused():
@@ -115,23 +115,23 @@ def test_what_is_not_supported_is_refused():
 
 def test_an_update_op_of_nobody_is_an_error():
     with tf.Graph().as_default():
-        made = model()
+        gan_model = model()
         v1.add_to_collection(v1.GraphKeys.UPDATE_OPS, tf.identity(1.0, name="stray"))
         sgd = v1.train.GradientDescentOptimizer(0.1)
         with pytest.raises(ValueError, match=r"unused update ops.*stray"):
-            gan.gan_train_ops(made, gan.gan_loss(made), sgd, sgd)
+            gan.gan_train_ops(gan_model, gan.gan_loss(gan_model), sgd, sgd)
 
 
 @pytest.mark.parametrize("cores", [1, 3])
 def test_a_step_of_both_nets_under_an_estimator(cores, tmp_path):
     def model_fn(features, labels, mode, params):
-        made = gan.gan_model(generator, discriminator, labels, features)
-        loss = gan.gan_loss(made)
+        gan_model = gan.gan_model(generator, discriminator, labels, features)
+        loss = gan.gan_loss(gan_model)
         optimizers = [
             v1.tpu.CrossShardOptimizer(v1.train.GradientDescentOptimizer(rate))
             for rate in (0.1, 0.01)
         ]
-        ops = gan.gan_train_ops(made, loss, *optimizers)
+        ops = gan.gan_train_ops(gan_model, loss, *optimizers)
         return eb.tpu.TPUEstimatorSpec(mode, loss=loss.generator_loss, train_op=tf.group(*ops[:3]))
 
     estimator = eb.tpu.TPUEstimator(

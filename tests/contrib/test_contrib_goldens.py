@@ -37,11 +37,11 @@ def own_callables():
     places = places_of(covered)
     return {
         f"{namespace}.{name}": f"{namespace}.{name}" in covered or place in places
-        for namespace, found in NAMESPACES.items()
+        for namespace, table in NAMESPACES.items()
         if namespace != "slim"  # it has the names of layers, framework, losses and metrics
-        for name, place in found.places.items()
+        for name, place in table.places.items()
         if place.startswith(("estimator_bridge.contrib", "estimator_bridge.legacy"))
-        and callable(found.find(name))
+        and callable(table.find(name))
     }
 
 
@@ -60,7 +60,7 @@ def test_1_15_5_says_why_a_name_is_without_a_case(name):
 
 def test_the_page_counts_the_callables():
     own = own_callables()
-    counted = f"Callables compared: {sum(own.values())} of {len(own)}."
+    counted = f"{sum(own.values())} of {len(own)}"
     assert counted in (TESTS.parent / "docs" / "conformance.md").read_text(), counted
 
 
@@ -73,12 +73,12 @@ def test_the_page_counts_the_cases():
 
 def places_of(names):
     """The paths of names: two names of one object need one case."""
-    found = set()
+    places = set()
     for full in names:
         namespace, _, name = full.rpartition(".")
         if namespace in NAMESPACES and name in NAMESPACES[namespace].places:
-            found.add(NAMESPACES[namespace].places[name])
-    return found
+            places.add(NAMESPACES[namespace].places[name])
+    return places
 
 
 def test_reasons_name_cases():

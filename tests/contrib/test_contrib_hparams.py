@@ -87,7 +87,7 @@ def test_parse_values_with_an_index():
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "kept"),
+    ("name", "value", "expected"),
     [
         ("rate", 1, 1.0),
         ("count", np.int64(4), 4),
@@ -95,10 +95,10 @@ def test_parse_values_with_an_index():
         ("name", "a", "a"),
     ],
 )
-def test_set_hparam_casts(name, value, kept):
+def test_set_hparam_casts(name, value, expected):
     params = some()
     params.set_hparam(name, value)
-    assert getattr(params, name) == kept
+    assert getattr(params, name) == expected
 
 
 @pytest.mark.parametrize(
@@ -211,9 +211,9 @@ def test_reserved_params_are_refused():
 
 
 def test_a_message_keeps_every_kind():
-    made = HParams(a=1, b=0.5, c="text", d=True, e=[1, 2], f=[0.5], g=["x"], h=[False])
-    message = made.to_proto()
-    assert HParams(hparam_def=message).values() == made.values()
+    params = HParams(a=1, b=0.5, c="text", d=True, e=[1, 2], f=[0.5], g=["x"], h=[False])
+    message = params.to_proto()
+    assert HParams(hparam_def=message).values() == params.values()
     assert HParams.from_proto(type(message).FromString(message.SerializeToString())).a == 1
     with pytest.raises(ValueError, match="type NoneType"):
         HParams(a=None).to_proto()

@@ -29,7 +29,7 @@ def windows(images, size, stride=1, rate=1, padding="VALID"):
 
 
 @pytest.mark.parametrize(
-    "given",
+    "options",
     [
         {},
         {"padding": "VALID"},
@@ -38,15 +38,15 @@ def windows(images, size, stride=1, rate=1, padding="VALID"):
         {"rate": 2, "padding": "VALID"},
     ],
 )
-def test_conv2d(given):
-    run = Run(lambda x: layers.conv2d(x, 4, 3, activation_fn=None, **given), IMAGES)
+def test_conv2d(options):
+    run = Run(lambda x: layers.conv2d(x, 4, 3, activation_fn=None, **options), IMAGES)
     assert run.shapes == {"Conv/weights": (3, 3, 3, 4), "Conv/biases": (4,)}
     seen = windows(
         IMAGES,
         3,
-        np.max(given.get("stride", 1)),
-        given.get("rate", 1),
-        given.get("padding", "SAME").upper(),
+        np.max(options.get("stride", 1)),
+        options.get("rate", 1),
+        options.get("padding", "SAME").upper(),
     )
     expected = np.einsum("bhwijc,ijco->bhwo", seen, run.variables["Conv/weights"])
     np.testing.assert_allclose(run.result, expected, atol=1e-5)

@@ -31,14 +31,16 @@ def test_initializers_keep_the_variance(initializer, shape, variance):
 
 def test_initializers_and_regularizers_go_into_tf_layers():
     def build(x):
-        given = {
+        options = {
             "kernel_initializer": layers.xavier_initializer(seed=1),
             "kernel_regularizer": layers.l2_regularizer(0.5),
         }
-        v1.layers.conv2d(x[:, :, None, None], 3, 1, name="conv", **given)
-        v1.layers.dense(x, 7, name="fc", **given)
+        v1.layers.conv2d(x[:, :, None, None], 3, 1, name="conv", **options)
+        v1.layers.dense(x, 7, name="fc", **options)
         part = v1.fixed_size_partitioner(2)
-        v1.get_variable("whole", [4, 2], initializer=given["kernel_initializer"], partitioner=part)
+        v1.get_variable(
+            "whole", [4, 2], initializer=options["kernel_initializer"], partitioner=part
+        )
         return v1.get_collection(v1.GraphKeys.REGULARIZATION_LOSSES)
 
     run = Run(build, X)

@@ -96,7 +96,7 @@ def test_group_norm(close):
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("options", "words"),
     [
         ({"groups": 4}, "6 channels is not commensurate with 4 groups"),
         ({"groups": 7}, "Invalid groups 7 for 6 channels"),
@@ -104,9 +104,9 @@ def test_group_norm(close):
         ({"groups": 2, "channels_axis": 4}, "Axis is out of bounds: 4"),
     ],
 )
-def test_groups_have_to_fit(given, words):
+def test_groups_have_to_fit(options, words):
     with tf.Graph().as_default(), pytest.raises(ValueError, match=words):
-        layers.group_norm(tf.zeros(X.shape), **given)
+        layers.group_norm(tf.zeros(X.shape), **options)
 
 
 def _const(value):

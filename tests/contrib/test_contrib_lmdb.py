@@ -36,9 +36,9 @@ def test_values_of_every_size_are_whole(unpack):
 
 
 def test_the_later_transaction_counts_and_zeros_at_the_end_stay(unpack):
-    found = dict(LMDBDataset(str(unpack("changed"))).as_numpy_iterator())
-    assert len(found) == 550 and b"key-000049" not in found
-    assert found[b"key-000100"] == b"new\0\0"
+    values = dict(LMDBDataset(str(unpack("changed"))).as_numpy_iterator())
+    assert len(values) == 550 and b"key-000049" not in values
+    assert values[b"key-000100"] == b"new\0\0"
 
 
 def test_an_empty_file_has_no_elements(unpack):

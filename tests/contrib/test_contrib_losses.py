@@ -146,8 +146,8 @@ def test_semihard_triplets(margin):
         farther = [n for n in negatives if n > DISTANCES[a, p] ** 2]
         return max(0, margin + DISTANCES[a, p] ** 2 - (min(farther) if farther else max(negatives)))
 
-    found = metric_learning.triplet_semihard_loss(LABELS, tf.constant(EMBEDDED), margin)
-    np.testing.assert_allclose(run(found)[0], np.mean([loss(*pair) for pair in PAIRS]), rtol=1e-4)
+    actual = metric_learning.triplet_semihard_loss(LABELS, tf.constant(EMBEDDED), margin)
+    np.testing.assert_allclose(run(actual)[0], np.mean([loss(*pair) for pair in PAIRS]), rtol=1e-4)
 
 
 def test_semihard_triplets_have_gradients():
@@ -167,8 +167,8 @@ def test_lifted_structures():
         ]
         return max(0, np.log(np.sum(negatives)) + DISTANCES[i, j]) ** 2 / 2
 
-    found = metric_learning.lifted_struct_loss(LABELS, tf.constant(EMBEDDED))
-    np.testing.assert_allclose(run(found)[0], np.mean([loss(*pair) for pair in PAIRS]), rtol=1e-4)
+    actual = metric_learning.lifted_struct_loss(LABELS, tf.constant(EMBEDDED))
+    np.testing.assert_allclose(run(actual)[0], np.mean([loss(*pair) for pair in PAIRS]), rtol=1e-4)
 
 
 def test_contrastive_and_n_pairs():
@@ -176,11 +176,11 @@ def test_contrastive_and_n_pairs():
     same = np.array([1, 0, 1, 0])
     d = np.linalg.norm(a - b, axis=1)
     expected = np.mean(same * d**2 + (1 - same) * np.maximum(1.5 - d, 0) ** 2)
-    found = metric_learning.contrastive_loss(same, tf.constant(a), tf.constant(b), 1.5)
-    np.testing.assert_allclose(run(found)[0], expected, rtol=1e-5)
+    actual = metric_learning.contrastive_loss(same, tf.constant(a), tf.constant(b), 1.5)
+    np.testing.assert_allclose(run(actual)[0], expected, rtol=1e-5)
 
     logs = log_softmax(a @ b.T)
     norms = (a**2).sum(axis=1).mean() + (b**2).sum(axis=1).mean()
     expected = -np.diag(logs).mean() + 0.25 * 0.002 * norms
-    found = metric_learning.npairs_loss(np.arange(4), tf.constant(a), tf.constant(b))
-    np.testing.assert_allclose(run(found)[0], expected, rtol=1e-5)
+    actual = metric_learning.npairs_loss(np.arange(4), tf.constant(a), tf.constant(b))
+    np.testing.assert_allclose(run(actual)[0], expected, rtol=1e-5)

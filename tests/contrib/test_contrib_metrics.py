@@ -108,8 +108,8 @@ def test_covariance_of_one_pair_is_unknown():
 
 def curve(threshold):
     """(precision, recall) of scores above a threshold."""
-    found = threshold < SCORES
-    return (found & IS).sum() / max(found.sum(), 1), (found & IS).sum() / IS.sum()
+    above = threshold < SCORES
+    return (above & IS).sum() / max(above.sum(), 1), (above & IS).sum() / IS.sum()
 
 
 GRID = [i / 199 for i in range(1, 199)]
@@ -187,8 +187,8 @@ def test_best_k():
     scores = RANDOM.rand(30, 5).astype(np.float32)
     classes = RANDOM.randint(0, 5, 30)
     best = np.argsort(-scores, axis=1)[:, :2]
-    found = (best == classes[:, None]).any(axis=1)
-    expected = [found.mean()] * 2
+    hits = (best == classes[:, None]).any(axis=1)
+    expected = [hits.mean()] * 2
     got = over_batches(lambda s, y: metrics.streaming_recall_at_k(s, y, 2), scores, classes)
     np.testing.assert_allclose(got, expected, rtol=1e-5)
     sparse = classes[:, None]
@@ -197,7 +197,7 @@ def test_best_k():
     got = over_batches(metrics.sparse_recall_at_top_k, sparse, best)
     np.testing.assert_allclose(got, expected, rtol=1e-5)
     got = over_batches(metrics.streaming_sparse_precision_at_top_k, best, sparse)
-    np.testing.assert_allclose(got, [found.mean() / 2] * 2, rtol=1e-5)
+    np.testing.assert_allclose(got, [hits.mean() / 2] * 2, rtol=1e-5)
 
 
 @pytest.mark.parametrize(("axis", "most"), [(0, None), (0, 12), (1, None), (-1, 25)])
@@ -205,8 +205,8 @@ def test_concat_keeps_all_values(axis, most):
     rows = np.arange(60).reshape(30, 2)
 
     def metric(batch):
-        given = batch if axis == 0 else tf.transpose(batch)
-        return metrics.streaming_concat(given, axis=axis, max_size=most)
+        values = batch if axis == 0 else tf.transpose(batch)
+        return metrics.streaming_concat(values, axis=axis, max_size=most)
 
     value, size = over_batches(metric, rows)
     expected = rows[:most] if axis == 0 else rows[:most].T

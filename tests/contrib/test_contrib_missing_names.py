@@ -68,8 +68,8 @@ def test_what_keras_lacks_is_missing(full):
 
 @pytest.mark.parametrize("namespace", sorted(set(UNSUPPORTED) & set(NAMESPACES)))
 def test_no_name_is_supported_and_has_advice(namespace):
-    found = NAMESPACES[namespace]
-    assert not set(found.places) & set(found.unsupported)
+    table = NAMESPACES[namespace]
+    assert not set(table.places) & set(table.unsupported)
 
 
 @pytest.mark.parametrize(

@@ -30,13 +30,13 @@ def options(text=""):
     return model_pruning.get_pruning_hparams().parse(text)
 
 
-def updated(weights, text="", **given):
+def updated(weights, text="", **arguments):
     """Returns the mask and the threshold of weights after one update."""
     with tf.Graph().as_default(), v1.Session() as session:
         v1.train.get_or_create_global_step()
         start = tf.constant(np.asarray(weights, np.float32))
         model_pruning.apply_mask(v1.get_variable("kernel", initializer=start))
-        update = model_pruning.Pruning(options(text), **given).mask_update_op()
+        update = model_pruning.Pruning(options(text), **arguments).mask_update_op()
         session.run(v1.global_variables_initializer())
         session.run(update)
         return session.run([*model_pruning.get_masks(), *model_pruning.get_thresholds()])
@@ -51,13 +51,13 @@ def updated(weights, text="", **given):
 )
 def test_the_smallest_weights_are_masked(shape, sparsity, decay, seed):
     weights = np.random.RandomState(seed).normal(size=shape).astype(np.float32)
-    kept = int(np.round(np.float32(weights.size) * (1 - np.float32(sparsity))))
-    if kept == 0:  # 1.15.5 fails too
+    count = int(np.round(np.float32(weights.size) * (1 - np.float32(sparsity))))
+    if count == 0:  # 1.15.5 fails too
         with pytest.raises(tf.errors.InvalidArgumentError):
             updated(weights, sparsity=sparsity)
         return
     mask, threshold = updated(weights, f"threshold_decay={decay}", sparsity=sparsity)
-    smallest = np.sort(np.abs(weights).ravel())[-kept] * (1 - decay)
+    smallest = np.sort(np.abs(weights).ravel())[-count] * (1 - decay)
     np.testing.assert_allclose(threshold, smallest, rtol=1e-5)
     np.testing.assert_array_equal(mask, np.abs(weights) >= threshold)
 
@@ -77,9 +77,9 @@ def test_blocks_are_masked_as_a_whole(counts, block, pooling, seed):
     rows, columns = (range(0, size, step) for size, step in zip(shape, block))
     parts = [(slice(i, i + block[0]), slice(j, j + block[1])) for i in rows for j in columns]
     pooled = np.array([pool(np.abs(weights[part])) for part in parts])
-    kept = int(np.round(len(parts) / 2))
+    count = int(np.round(len(parts) / 2))
     mask, threshold = updated(weights, text, sparsity=0.5)
-    np.testing.assert_allclose(threshold, np.sort(pooled)[-kept], rtol=1e-5)
+    np.testing.assert_allclose(threshold, np.sort(pooled)[-count], rtol=1e-5)
     for part, size in zip(parts, pooled):
         if not np.isclose(size, threshold):
             assert np.all(mask[part] == (size > threshold))
@@ -252,7 +252,7 @@ def test_a_checkpoint_without_masks_is_written(tmp_path):
         session.run(v1.global_variables_initializer())
         session.run(update)
         pictures = np.random.RandomState(1).normal(size=(2, 8, 8, 3))
-        wanted = session.run(scores, {images: pictures})
+        expected = session.run(scores, {images: pictures})
         v1.train.Saver().save(session, str(tmp_path / "model"))
     folder = str(tmp_path)
     strip_pruning_vars.strip_pruning_vars(folder, "scores, images", folder, "stripped.pb")
@@ -261,7 +261,7 @@ def test_a_checkpoint_without_masks_is_written(tmp_path):
     with tf.Graph().as_default(), v1.Session() as session:
         tf.import_graph_def(graph_def, name="")
         got = session.run("scores:0", {"images:0": pictures})
-    np.testing.assert_allclose(got, wanted, rtol=1e-5)
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
     with pytest.raises(ValueError, match="at least 1 output node"):
         strip_pruning_vars.strip_pruning_vars(folder, "", folder, "stripped.pb")
 
@@ -269,10 +269,10 @@ def test_a_checkpoint_without_masks_is_written(tmp_path):
 def test_train_updates_the_masks_after_each_step_of_slim(monkeypatch):
     seen = []
 
-    def train(train_op, logdir, train_step_fn, **given):
+    def train(train_op, logdir, train_step_fn, **options):
         for step in range(2):
             seen.append(train_step_fn(Session(), train_op, step, {}))
-        return logdir, given["number_of_steps"], given["log_every_n_steps"]
+        return logdir, options["number_of_steps"], options["log_every_n_steps"]
 
     class Session:
         """Writes down what is run."""

@@ -12,7 +12,7 @@ from estimator_bridge.legacy import contrib as whole
 
 
 def test_a_table_says_where_each_name_is():
-    found = read_tables(
+    tables = read_tables(
         "package",
         {
             "opt": {
@@ -26,11 +26,11 @@ def test_a_table_says_where_each_name_is():
         },
         {"opt": {"is gone.": "Old Older"}},
     )
-    assert list(found) == ["opt"]
-    assert found["opt"].module == "package.opt"
-    assert found["opt"].names == ["AddSign", "Module", "Power", "RunConfig", "repeat", "reset",
+    assert list(tables) == ["opt"]
+    assert tables["opt"].module == "package.opt"
+    assert tables["opt"].names == ["AddSign", "Module", "Power", "RunConfig", "repeat", "reset",
                                   "shared"]  # fmt: skip
-    assert found["opt"].places == {
+    assert tables["opt"].places == {
         "shared": "package:shared",
         "AddSign": "package.opt.signs:AddSign",
         "Power": "package.opt.signs:PowerSign",
@@ -39,7 +39,7 @@ def test_a_table_says_where_each_name_is():
         "RunConfig": "estimator_bridge.tpu:RunConfig",
         "repeat": "estimator_bridge.private:ops.repeat",
     }
-    assert found["opt"].unsupported == {"Old": "is gone.", "Older": "is gone."}
+    assert tables["opt"].unsupported == {"Old": "is gone.", "Older": "is gone."}
 
 
 def test_both_paths_lead_to_one_module():
@@ -63,8 +63,8 @@ def test_what_faces_estimators_is_above():
 
 def test_modules_of_a_namespace_are_names_of_it():
     """TensorFlow 1.15 had tf.contrib.layers.initializers, as its files imported each other."""
-    made = contrib.layers.initializers.xavier_initializer
-    assert made is contrib.layers.xavier_initializer
+    initializer = contrib.layers.initializers.xavier_initializer
+    assert initializer is contrib.layers.xavier_initializer
     with pytest.raises(AttributeError, match=r"'tf\.contrib\.layers' has no attribute 'no_such'"):
         _ = contrib.layers.no_such
 

@@ -43,8 +43,8 @@ def adam(w, g, state, t, rows, lazy=False, nesterov=False, epsilon=1e-8):
     w[moved if lazy or nesterov else slice(None)] -= step[
         moved if lazy or nesterov else slice(None)
     ]
-    kept = moved if lazy else slice(None)
-    state["m"][kept], state["v"][kept] = m[kept], v[kept]
+    updated = moved if lazy else slice(None)
+    state["m"][updated], state["v"][updated] = m[updated], v[updated]
 
 
 def adamax(w, g, state, t, rows):

@@ -9,14 +9,14 @@ from estimator_bridge.contrib import layers
 v1 = tf.compat.v1
 
 
-def train(steps=1, rate=0.1, gradient=3.0, start=1.0, **given):
+def train(steps=1, rate=0.1, gradient=3.0, start=1.0, **options):
     """Trains w on the loss gradient * w; returns w after the steps, the summaries, the step."""
     with tf.Graph().as_default():
         v1.set_random_seed(1)
         step = v1.train.get_or_create_global_step()
         w = v1.get_variable("w", [], initializer=v1.constant_initializer(start))
-        given = {"optimizer": "SGD", **given}
-        op = layers.optimize_loss(gradient * w, step, rate, **given)
+        options = {"optimizer": "SGD", **options}
+        op = layers.optimize_loss(gradient * w, step, rate, **options)
         summaries = v1.summary.merge_all()
         with v1.Session() as session:
             session.run(v1.global_variables_initializer())
@@ -105,7 +105,7 @@ def test_updates_run_before_the_step():
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("options", "words"),
     [
         ({"optimizer": "Nadam"}, r"should be one of \[Adagrad, .*you provided Nadam"),
         ({"optimizer": "SGD", "rate": None}, r"Learning rate is None.*string \(SGD\)"),
@@ -118,6 +118,6 @@ def test_updates_run_before_the_step():
         ({"gradient": [1.0, 2.0]}, "Expected scalar shape for the loss"),
     ],
 )
-def test_what_is_refused(given, words):
+def test_what_is_refused(options, words):
     with pytest.raises(ValueError, match=words):
-        train(**given)
+        train(**options)

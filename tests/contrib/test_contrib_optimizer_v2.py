@@ -44,8 +44,8 @@ def test_slots_are_in_checkpoints_and_come_back_when_they_are_made(tmp_path):
     path = tf.train.Checkpoint(v=v, optimizer=optimizer).write(str(tmp_path / "c"))
     w, again = tf.Variable([0.0]), Momentum(0.1)
     status = tf.train.Checkpoint(v=w, optimizer=again).read(path)
-    for variable, made in ((v, optimizer), (w, again)):
-        made.apply_gradients([(tf.constant([1.0]), variable)])
+    for variable, each in ((v, optimizer), (w, again)):
+        each.apply_gradients([(tf.constant([1.0]), variable)])
     status.assert_consumed()
     np.testing.assert_array_equal(v, w)
     np.testing.assert_array_equal(again.get_slot(w, "momentum"), [2.0])

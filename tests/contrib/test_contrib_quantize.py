@@ -44,9 +44,9 @@ def batches(count, size=12):
 def run_steps(build, fed):
     with new_graph() as graph, v1.Session() as session:
         values = v1.placeholder(tf.float32, [None])
-        made = build(values)
+        fetches = build(values)
         session.run(v1.global_variables_initializer())
-        outputs = [session.run(made, {values: batch}) for batch in fed]
+        outputs = [session.run(fetches, {values: batch}) for batch in fed]
         names = [name for name in ("q/min", "q/max") if graph.as_graph_element(name)]
         ranges = [session.run(v1.global_variables(f"{name}:0$")[0]) for name in names]
     return outputs, ranges
@@ -138,7 +138,7 @@ def test_folding_changes_no_output_and_no_gradient(
     kind, size, stride, rate, padding, training, fused, scale
 ):
     options = {"kernel_size": size, "padding": padding, "stride": stride if rate == 1 else 1}
-    found = []
+    results = []
     for is_folded in (False, True):
         with new_graph() as graph, v1.Session() as session:
             net = normalized(kind, training, fused, scale, "conv", rate=rate, **options)
@@ -155,8 +155,8 @@ def test_folding_changes_no_output_and_no_gradient(
             for each in starts:
                 value = random.uniform(0.3, 1.0, each.shape)
                 session.run(each.initializer, {each.initializer.inputs[1]: value})
-            found.append(session.run([outputs, *gradients]))
-    for before, after in zip(*found):
+            results.append(session.run([outputs, *gradients]))
+    for before, after in zip(*results):
         np.testing.assert_allclose(before, after, rtol=2e-3, atol=2e-3)
 
 

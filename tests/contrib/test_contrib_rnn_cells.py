@@ -38,27 +38,27 @@ def lstm(x, kernel, bias, forget_bias=1.0, clip=None, diagonals=None, norm=lambd
     return np.stack(outputs, 1), c, h
 
 
-def run(cell, x=X, **given):
+def run(cell, x=X, **options):
     """Runs a cell (made by a function) over a sequence with dynamic_rnn."""
 
     def build(x):
         with v1.variable_scope("m", initializer=v1.random_uniform_initializer(-0.7, 0.7, seed=2)):
-            return v1.nn.dynamic_rnn(cell(), x, dtype=tf.float32, **given)
+            return v1.nn.dynamic_rnn(cell(), x, dtype=tf.float32, **options)
 
     return Run(build, x)
 
 
 @pytest.mark.parametrize(("clip", "peephole"), [(None, False), (0.2, True)])
 def test_lstm_block_cell(clip, peephole):
-    made = run(lambda: rnn.LSTMBlockCell(6, 0.5, clip, peephole))
+    network = run(lambda: rnn.LSTMBlockCell(6, 0.5, clip, peephole))
     names = {"kernel": (10, 24), "bias": (24,)}
     if peephole:
         names |= dict.fromkeys(("w_i_diag", "w_f_diag", "w_o_diag"), (6,))
-    assert made.shapes == {f"m/rnn/lstm_cell/{name}": shape for name, shape in names.items()}
-    values = {name.split("/")[-1]: value for name, value in made.variables.items()}
+    assert network.shapes == {f"m/rnn/lstm_cell/{name}": shape for name, shape in names.items()}
+    values = {name.split("/")[-1]: value for name, value in network.variables.items()}
     diagonals = [values[f"w_{gate}_diag"] for gate in "ifo"] if peephole else None
     outputs, c, h = lstm(X, values["kernel"], values["bias"], 0.5, clip, diagonals)
-    got, state = made.result
+    got, state = network.result
     np.testing.assert_allclose(got, outputs, atol=1e-5)
     np.testing.assert_allclose(state.c, c, atol=1e-5)
     np.testing.assert_allclose(state.h, h, atol=1e-5)
@@ -81,28 +81,28 @@ def test_lstm_block_cell_reads_what_lstm_cell_wrote():
     ],
 )
 def test_gru_block_cells(cell, names):
-    made = run(lambda: cell(6))
-    assert list(made.shapes) == [f"m/rnn/gru_cell/{name}" for name in names]
-    gate_kernel, gate_bias, kernel, bias = made.variables.values()
+    network = run(lambda: cell(6))
+    assert list(network.shapes) == [f"m/rnn/gru_cell/{name}" for name in names]
+    gate_kernel, gate_bias, kernel, bias = network.variables.values()
     assert (gate_bias == 1).all()
     h = np.zeros((3, 6))
     for t in range(5):
         gates = sigmoid(np.concatenate([X[:, t], h], 1) @ gate_kernel + gate_bias)
         r, u = np.split(gates, 2, axis=1)
         h = u * h + (1 - u) * np.tanh(np.concatenate([X[:, t], r * h], 1) @ kernel + bias)
-        np.testing.assert_allclose(made.result[0][:, t], h, atol=1e-5)
+        np.testing.assert_allclose(network.result[0][:, t], h, atol=1e-5)
     with pytest.raises(ValueError, match="Exactly one of num_units or cell_size"):
         cell(6, 6)
 
 
 def test_layer_norm_lstm():
-    made = run(lambda: rnn.LayerNormBasicLSTMCell(6, norm_gain=0.5, norm_shift=0.1))
+    network = run(lambda: rnn.LayerNormBasicLSTMCell(6, norm_gain=0.5, norm_shift=0.1))
     scope = "m/rnn/layer_norm_basic_lstm_cell/"
     gates = ("input", "transform", "forget", "output", "state")
-    assert set(made.shapes) == {f"{scope}kernel"} | {
+    assert set(network.shapes) == {f"{scope}kernel"} | {
         f"{scope}{gate}/{name}" for gate in gates for name in ("gamma", "beta")
     }
-    values = made.variables
+    values = network.variables
 
     def norm(x, gate):
         mean, deviation = x.mean(1, keepdims=True), x.std(1, keepdims=True)
@@ -112,8 +112,8 @@ def test_layer_norm_lstm():
         )
 
     outputs, c, _ = lstm(X, values[f"{scope}kernel"], 0, norm=norm)
-    np.testing.assert_allclose(made.result[0], outputs, atol=1e-4)
-    np.testing.assert_allclose(made.result[1].c, c, atol=1e-4)
+    np.testing.assert_allclose(network.result[0], outputs, atol=1e-4)
+    np.testing.assert_allclose(network.result[1].c, c, atol=1e-4)
 
 
 def test_layer_norm_lstm_without_norm_and_with_dropout():
@@ -125,23 +125,23 @@ def test_layer_norm_lstm_without_norm_and_with_dropout():
 
 
 def test_ugrnn_and_nas_cells():
-    made = run(lambda: rnn.UGRNNCell(6, forget_bias=0.5))
-    assert made.shapes == {"m/rnn/ugrnn_cell/kernel": (10, 12), "m/rnn/ugrnn_cell/bias": (12,)}
-    kernel, bias = made.variables.values()
+    network = run(lambda: rnn.UGRNNCell(6, forget_bias=0.5))
+    assert network.shapes == {"m/rnn/ugrnn_cell/kernel": (10, 12), "m/rnn/ugrnn_cell/bias": (12,)}
+    kernel, bias = network.variables.values()
     h = np.zeros((3, 6))
     for t in range(5):
         gate, new = np.split(np.concatenate([X[:, t], h], 1) @ kernel + bias, 2, axis=1)
         gate = sigmoid(gate + 0.5)
         h = gate * h + (1 - gate) * np.tanh(new)
-    np.testing.assert_allclose(made.result[1], h, atol=1e-5)
-    made = run(lambda: rnn.NASCell(6, num_proj=2, use_bias=True))
-    assert made.shapes == {
+    np.testing.assert_allclose(network.result[1], h, atol=1e-5)
+    network = run(lambda: rnn.NASCell(6, num_proj=2, use_bias=True))
+    assert network.shapes == {
         "m/rnn/nas_cell/recurrent_kernel": (2, 48),
         "m/rnn/nas_cell/kernel": (4, 48),
         "m/rnn/nas_cell/bias": (48,),
         "m/rnn/nas_cell/projection_weights": (6, 2),
     }
-    recurrent, kernel, bias, projection = made.variables.values()
+    recurrent, kernel, bias, projection = network.variables.values()
     c, h = np.zeros((3, 6)), np.zeros((3, 2))
     for t in range(5):
         a, b = (np.split(each, 8, 1) for each in (X[:, t] @ kernel, h @ recurrent + bias))
@@ -152,7 +152,7 @@ def test_ugrnn_and_nas_cells():
         l4 = sigmoid(np.tanh(total[6]) + sigmoid(total[7]))
         c = np.tanh(l1 + c) * l2
         h = np.tanh(c * np.tanh(l3 + l4)) @ projection
-    np.testing.assert_allclose(made.result[1].h, h, atol=1e-5)
+    np.testing.assert_allclose(network.result[1].h, h, atol=1e-5)
 
 
 def test_convolutional_lstm():
@@ -163,16 +163,16 @@ def test_convolutional_lstm():
             input_shape=[6, 2], output_channels=3, kernel_shape=[1], skip_connection=False
         )
 
-    made = run(cell, x)
-    assert made.shapes == {
+    network = run(cell, x)
+    assert network.shapes == {
         "m/rnn/conv_1d_lstm_cell/kernel": (1, 5, 12),
         "m/rnn/conv_1d_lstm_cell/biases": (12,),
     }
     # With filters of size 1, each position is an LSTM of its own.
-    kernel, bias = made.variables.values()
+    kernel, bias = network.variables.values()
     alone = x.transpose(0, 2, 1, 3).reshape(12, 3, 2)
     outputs = lstm(alone, kernel[0], bias)[0].reshape(2, 6, 3, 3).transpose(0, 2, 1, 3)
-    np.testing.assert_allclose(made.result[0], outputs, atol=1e-5)
+    np.testing.assert_allclose(network.result[0], outputs, atol=1e-5)
     skipping = run(
         lambda: rnn.Conv2DLSTMCell(
             input_shape=[2, 3, 2], output_channels=1, kernel_shape=[2, 2], skip_connection=True
@@ -193,12 +193,12 @@ def test_the_fused_lstm(lengths, as_list):
         outputs, state = cell(steps, dtype=tf.float32, sequence_length=lengths)
         return tf.stack(outputs), state
 
-    made = Run(build, X.transpose(1, 0, 2)[:, :3])
-    assert list(made.shapes) == [
+    network = Run(build, X.transpose(1, 0, 2)[:, :3])
+    assert list(network.shapes) == [
         f"lstm_fused_cell/{name}" for name in ("kernel", "bias", "w_i_diag", "w_f_diag", "w_o_diag")
     ]
-    kernel, bias, *diagonals = made.variables.values()
-    outputs, state = made.result
+    kernel, bias, *diagonals = network.variables.values()
+    outputs, state = network.result
     expected, _, _ = lstm(X, kernel, bias, diagonals=diagonals)
     if lengths is None:
         lengths = np.full(3, 5)
@@ -217,9 +217,9 @@ def test_the_fused_lstm_starts_and_refuses():
         whole, _ = cell(x, initial_state=start)
         return tf.concat([first, second], 0) - whole
 
-    made = Run(build, X.transpose(1, 0, 2))
-    np.testing.assert_allclose(made.result, 0, atol=1e-6)
-    assert len(made.shapes) == 2
+    network = Run(build, X.transpose(1, 0, 2))
+    np.testing.assert_allclose(network.result, 0, atol=1e-6)
+    assert len(network.shapes) == 2
     with tf.Graph().as_default():
         with pytest.raises(ValueError, match="Either initial_state or dtype"):
             rnn.LSTMBlockFusedCell(4)(tf.zeros([2, 3, 4]))

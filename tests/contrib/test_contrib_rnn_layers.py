@@ -137,7 +137,7 @@ def test_stacks_in_both_directions():
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("arguments", "words"),
     [
         (([], [1]), "at least one fw cell"),
         ((3, [1]), "cells_fw must be a list of RNNCells"),
@@ -145,8 +145,8 @@ def test_stacks_in_both_directions():
         (([1], [1], None, [1, 2]), "initial_states_fw must be a list"),
     ],
 )
-def test_stacks_need_lists_of_equal_length(given, words):
-    forward, backward, *rest = given
+def test_stacks_need_lists_of_equal_length(arguments, words):
+    forward, backward, *rest = arguments
     with pytest.raises(ValueError, match=words):
         rnn.stack_bidirectional_dynamic_rnn(forward, backward, *(rest or [None]))
 

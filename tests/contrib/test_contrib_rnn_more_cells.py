@@ -24,10 +24,10 @@ def run(cell, values=(X,), **kwargs):
         inputs = inputs if len(inputs) > 1 else inputs[0]
         return v1.nn.dynamic_rnn(cell(), inputs, dtype=tf.float32)
 
-    made = Run(build, *values, **kwargs)
-    scope = next(iter(made.variables)).split("/")[1]
-    return made.result, {
-        name.removeprefix(f"rnn/{scope}/"): value for name, value in made.variables.items()
+    network = Run(build, *values, **kwargs)
+    scope = next(iter(network.variables)).split("/")[1]
+    return network.result, {
+        name.removeprefix(f"rnn/{scope}/"): value for name, value in network.variables.items()
     }
 
 

@@ -134,9 +134,9 @@ def test_monotonic_mechanisms(kind, scope, names):
     assert set(np.unique(noisy.result[0])) <= {0, 1}
 
 
-def wrapper(memory, cell=None, **given):
+def wrapper(memory, cell=None, **options):
     mechanism = seq2seq.LuongAttention(6, memory, LENGTHS)
-    return seq2seq.AttentionWrapper(cell or rnn.GRUCell(6), mechanism, **given)
+    return seq2seq.AttentionWrapper(cell or rnn.GRUCell(6), mechanism, **options)
 
 
 def test_a_wrapped_cell_and_its_names():
@@ -208,9 +208,9 @@ def test_several_mechanisms_and_layers_of_one_s_own():
 
 
 def test_what_a_wrapper_refuses():
-    def refused(error, words, **given):
+    def refused(error, words, **options):
         with tf.Graph().as_default(), pytest.raises(error, match=words):
-            wrapper(tf.constant(MEMORY), **given).zero_state(3, tf.float32)
+            wrapper(tf.constant(MEMORY), **options).zero_state(3, tf.float32)
 
     refused(
         ValueError,
@@ -249,7 +249,7 @@ def test_beams_with_attention_and_its_history():
         never_ends = tf.constant_initializer([0.0, -50.0, 0.0, 0.0, 0.0, 0.0, 0.0])
         output = v1.layers.Dense(7, bias_initializer=never_ends)
 
-        def search(**given):
+        def search(**options):
             decoder = seq2seq.BeamSearchDecoder(
                 cell,
                 lambda ids: tf.one_hot(ids, 7),
@@ -260,7 +260,7 @@ def test_beams_with_attention_and_its_history():
                 output,
                 length_penalty_weight=0.6,
                 coverage_penalty_weight=0.2,
-                **given,
+                **options,
             )
             with v1.variable_scope("", reuse=v1.AUTO_REUSE):
                 return seq2seq.dynamic_decode(decoder, maximum_iterations=4)
@@ -345,9 +345,9 @@ def test_a_model_learns_to_copy_on_two_cores(tmp_path):
         predict_batch_size=16,
     )
     estimator.train(input_fn, steps=150)
-    found = [
+    decoded = [
         each["ids"]
         for each in estimator.predict(lambda params: input_fn({**params, "repeat": False}))
     ]
-    assert (np.array(found) == tokens).mean() > 0.8
+    assert (np.array(decoded) == tokens).mean() > 0.8
     assert "decoder/attention_wrapper/attention_layer/kernel" in estimator.get_variable_names()

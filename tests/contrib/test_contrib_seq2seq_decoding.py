@@ -96,10 +96,10 @@ def test_the_loop_stops_with_the_longest_sequence(time_major):
 
 def greedy(start, steps):
     """The most probable token after each, until the end token."""
-    found = []
-    while len(found) < steps and (not found or found[-1] != END):
-        found.append(int(CHAIN[found[-1] if found else start].argmax()))
-    return found
+    ids = []
+    while len(ids) < steps and (not ids or ids[-1] != END):
+        ids.append(int(CHAIN[ids[-1] if ids else start].argmax()))
+    return ids
 
 
 @pytest.mark.parametrize("kind", ["greedy", "sample"])
@@ -140,7 +140,7 @@ def test_helpers_of_functions():
         def ended(samples):
             return tf.reduce_sum(samples, 1) > 1e9
 
-        given = seq2seq.InferenceHelper(
+        inference = seq2seq.InferenceHelper(
             tf.nn.softmax, [VOCABULARY], tf.float32, start, ended, lambda samples: samples
         )
         custom = seq2seq.CustomHelper(
@@ -157,17 +157,17 @@ def test_helpers_of_functions():
             seq2seq.dynamic_decode(
                 seq2seq.BasicDecoder(cell, helper, state), maximum_iterations=limit
             )
-            for helper, limit in ((given, 3), (custom, None))
+            for helper, limit in ((inference, 3), (custom, None))
         ]
 
-    (given, _, _), (custom, _, lengths) = Run(build).result
+    (inference, _, _), (custom, _, lengths) = Run(build).result
     x = np.eye(VOCABULARY)[:2]
     for t in range(3):
         x = np.exp(x @ CHAIN)
         x /= x.sum(1, keepdims=True)
-        np.testing.assert_allclose(given.sample_id[:, t], x, atol=1e-5)
+        np.testing.assert_allclose(inference.sample_id[:, t], x, atol=1e-5)
     np.testing.assert_array_equal(lengths, [1, 2])
-    np.testing.assert_allclose(custom.sample_id, given.sample_id[:, :2], atol=1e-6)
+    np.testing.assert_allclose(custom.sample_id, inference.sample_id[:, :2], atol=1e-6)
 
 
 @pytest.mark.parametrize("probability", [0.0, 1.0])
@@ -218,14 +218,14 @@ def test_auxiliary_inputs_stand_beside_the_outputs():
 def every_sequence(start, steps, weight=0.0):
     """All sequences up to a length with their scores, the best first."""
     log = CHAIN - np.log(np.exp(CHAIN).sum(1, keepdims=True))
-    found = {}
+    scores = {}
     for tokens in itertools.product(range(VOCABULARY), repeat=steps):
         cut = tokens[: tokens.index(END) + 1] if END in tokens else tokens
         total = sum(log[a, b] for a, b in zip((start, *cut), cut))
         # The end token counts from the step after it on.
         length = len(cut) - (cut[-1] == END and len(cut) == steps)
-        found[cut] = total / ((5 + length) / 6) ** weight
-    return sorted(found.items(), key=lambda item: -item[1])
+        scores[cut] = total / ((5 + length) / 6) ** weight
+    return sorted(scores.items(), key=lambda item: -item[1])
 
 
 @pytest.mark.parametrize("weight", [0.0, 1.0])
@@ -287,15 +287,15 @@ def test_a_beam_of_one_is_greedy():
 def tree(ids, parents, lengths, end):
     """gather_tree, entry by entry."""
     time, batch, beams = ids.shape
-    found = np.full_like(ids, end)
+    tokens = np.full_like(ids, end)
     for b, k in itertools.product(range(batch), range(beams)):
         beam = k
         for t in reversed(range(min(time, lengths[b]))):
-            found[t, b, k], beam = ids[t, b, beam], parents[t, b, beam]
-        ends = np.flatnonzero(found[:, b, k] == end)
+            tokens[t, b, k], beam = ids[t, b, beam], parents[t, b, beam]
+        ends = np.flatnonzero(tokens[:, b, k] == end)
         if len(ends):
-            found[ends[0] :, b, k] = end
-    return found
+            tokens[ends[0] :, b, k] = end
+    return tokens
 
 
 @settings(max_examples=15, deadline=None)

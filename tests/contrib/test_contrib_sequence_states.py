@@ -27,9 +27,9 @@ def saver(**options):
 
 def test_a_state_goes_from_part_to_part():
     with tf.Graph().as_default() as graph, v1.Session() as session:
-        made = saver()
-        batch = made.next_batch
-        wanted = {
+        queue = saver()
+        batch = queue.next_batch
+        fetches = {
             "key": batch.key,
             "next": batch.next_key,
             "part": batch.sequences["s"],
@@ -43,21 +43,21 @@ def test_a_state_goes_from_part_to_part():
         }
         save = batch.save_state("state", batch.state("state") + 1)
         for number in (7, 8):
-            session.run(made.prefetch_op, {graph.get_tensor_by_name("number:0"): number})
-        first, _ = session.run((wanted, save))
+            session.run(queue.prefetch_op, {graph.get_tensor_by_name("number:0"): number})
+        first, _ = session.run((fetches, save))
         assert sorted(first["key"]) == [b"00000_of_00002:7", b"00000_of_00002:8"]
         assert sorted(first["next"]) == [b"00001_of_00002:7", b"00001_of_00002:8"]
         assert first["part"].tolist() == [[0, 1]] * 2
         assert first["context"].tolist() == [[1, 2]] * 2
         assert (first["state"].tolist(), first["size"]) == ([0.5] * 2, 2)
-        second, _ = session.run((wanted, save))
+        second, _ = session.run((fetches, save))
         assert sorted(second["next"]) == [b"STOP:7", b"STOP:8"]
         assert second["part"].tolist() == [[2, 3]] * 2
         assert second["state"].tolist() == [1.5] * 2
         assert (second["length"].tolist(), second["total"].tolist()) == ([1, 1], [3, 3])
         assert (second["number"].tolist(), second["count"].tolist()) == ([1, 1], [2, 2])
-        assert session.run(made.barrier.ready_size()) == 0
-        session.run(made.close())
+        assert session.run(queue.barrier.ready_size()) == 0
+        session.run(queue.close())
         with pytest.raises(tf.errors.OutOfRangeError):
             session.run(batch.key)
 
@@ -80,9 +80,9 @@ def test_sparse_sequences_and_contexts_are_batched():
         save = batch.save_state("state", batch.state("state") + 1)
         coordinator = tf.train.Coordinator()
         threads = v1.train.start_queue_runners(session, coordinator)
-        wanted = batch.sequences["s"], batch.sequences["d"], batch.context["c"], batch.length
-        first = session.run((*wanted, save))
-        second = session.run((*wanted, save))
+        fetches = batch.sequences["s"], batch.sequences["d"], batch.context["c"], batch.length
+        first = session.run((*fetches, save))
+        second = session.run((*fetches, save))
         coordinator.request_stop()
         session.close()
         coordinator.join(threads, stop_grace_period_secs=60)
@@ -95,7 +95,7 @@ def test_sparse_sequences_and_contexts_are_batched():
 
 
 @pytest.mark.parametrize(
-    ("given", "kind", "told"),
+    ("arguments", "kind", "message"),
     [
         ({"capacity": 1}, ValueError, "capacity 1 needs to be >= batch_size 2"),
         ({"initial_states": {}}, ValueError, "at least one state"),
@@ -106,13 +106,13 @@ def test_sparse_sequences_and_contexts_are_batched():
         ({"input_key": [["a"]]}, ValueError, "Rank check failed for"),
     ],
 )
-def test_wrong_arguments_are_refused_when_the_graph_is_built(given, kind, told):
-    with tf.Graph().as_default(), pytest.raises(kind, match=told):
-        saver(**given)
+def test_wrong_arguments_are_refused_when_the_graph_is_built(arguments, kind, message):
+    with tf.Graph().as_default(), pytest.raises(kind, match=message):
+        saver(**arguments)
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "message"),
     [
         ({"num_unroll": 3}, "should be a multiple of: 3, but saw value: 4"),
         ({"input_length": 5}, "Input length should be <="),
@@ -122,16 +122,16 @@ def test_wrong_arguments_are_refused_when_the_graph_is_built(given, kind, told):
         ),
     ],
 )
-def test_wrong_lengths_are_refused_when_the_graph_runs(given, told):
+def test_wrong_lengths_are_refused_when_the_graph_runs(arguments, message):
     with tf.Graph().as_default(), v1.Session() as session:
-        given = {"input_sequences": {"s": np.zeros(4)}, **given}
+        arguments = {"input_sequences": {"s": np.zeros(4)}, **arguments}
         unknown = {
             name: v1.placeholder_with_default(value, [None])
-            for name, value in given["input_sequences"].items()
+            for name, value in arguments["input_sequences"].items()
         }
-        made = saver(**{**given, "input_sequences": unknown})
-        with pytest.raises(tf.errors.InvalidArgumentError, match=told):
-            session.run(made.prefetch_op)
+        queue = saver(**{**arguments, "input_sequences": unknown})
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            session.run(queue.prefetch_op)
 
 
 def test_a_state_has_its_name_and_shape():
@@ -156,8 +156,8 @@ def test_settings_of_google_cloud_storage_are_environment_variables(monkeypatch)
     cache = cloud.BlockCacheParams(block_size=4 << 20, max_bytes=64 << 20, max_staleness=9)
     hook = cloud.ConfigureGcsHook(CREDENTIALS, cache)
     hook.after_create_session(None, None)
-    found = [os.environ[f"GCS_READ_CACHE_{name}"] for name in ("BLOCK_SIZE_MB", "MAX_SIZE_MB")]
-    assert (found, os.environ["GCS_READ_CACHE_MAX_STALENESS"]) == (["4", "64"], "9")
+    settings = [os.environ[f"GCS_READ_CACHE_{name}"] for name in ("BLOCK_SIZE_MB", "MAX_SIZE_MB")]
+    assert (settings, os.environ["GCS_READ_CACHE_MAX_STALENESS"]) == (["4", "64"], "9")
     path = os.environ["GOOGLE_APPLICATION_CREDENTIALS"]
     assert os.stat(path).st_mode & 0o777 == 0o600
     with open(path) as file:
@@ -165,16 +165,16 @@ def test_settings_of_google_cloud_storage_are_environment_variables(monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("credentials", "message"),
     [
         ("{", "well formed JSON"),
         ({"type": "a"}, 'neither a "refresh_token" nor'),
         (3, "unknown type: int"),
     ],
 )
-def test_credentials_are_checked(given, told):
-    with pytest.raises(ValueError, match=told):
-        cloud.configure_gcs(None, credentials=given)
+def test_credentials_are_checked(credentials, message):
+    with pytest.raises(ValueError, match=message):
+        cloud.configure_gcs(None, credentials=credentials)
 
 
 def test_colab_without_credentials(monkeypatch, tmp_path):

@@ -38,10 +38,10 @@ def here(tmp_path_factory):
 def test_arguments_of_1_15_5_are_accepted(here):
     different = set()
     count = 0
-    for namespace, found in RECORDED.items():
-        for name in found.keys() & here.get(namespace, {}).keys():
+    for namespace, functions in RECORDED.items():
+        for name in functions.keys() & here.get(namespace, {}).keys():
             count += 1
-            ours, theirs = compared_arguments(here[namespace][name], found[name])
+            ours, theirs = compared_arguments(here[namespace][name], functions[name])
             if ours != theirs:
                 different.add(f"{namespace}.{name}")
     assert different == DIFFERENT & {f"{n}.{each}" for n in RECORDED for each in RECORDED[n]}

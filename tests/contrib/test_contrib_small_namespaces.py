@@ -64,11 +64,11 @@ def test_a_branch_is_copied_with_its_functions():
         chosen = tf.cond(tf.constant(2.0) > 1.0, lambda: tf.constant(3.0), lambda: 4.0)
         out = tf.identity(chosen, name="out")
     with tf.Graph().as_default() as here:
-        made = copy_graph.copy_op_to_graph(out, here, [], "copied")
-        assert made.name == "copied/out:0"
-        assert copy_graph.get_copied_op(out, here, "copied") is made
+        duplicate = copy_graph.copy_op_to_graph(out, here, [], "copied")
+        assert duplicate.name == "copied/out:0"
+        assert copy_graph.get_copied_op(out, here, "copied") is duplicate
         with v1.Session(graph=here) as session:
-            assert session.run(made) == 3.0
+            assert session.run(duplicate) == 3.0
     assert other is out.graph
 
 
@@ -76,15 +76,15 @@ def test_sums_of_devices():
     with tf.Graph().as_default(), v1.Session() as session:
         with tf.device("/cpu:0"):
             tensors = [tf.constant([1.0, 2.0]), tf.constant([3.0, 5.0])]
-        for function, wanted in (
+        for function, expected in (
             (nccl.all_sum, [4.0, 7.0]),
             (nccl.all_prod, [3.0, 10.0]),
             (nccl.all_min, [1.0, 2.0]),
             (nccl.all_max, [3.0, 5.0]),
         ):
-            made = function(tensors)
-            assert [each.device for each in made] == [each.device for each in tensors]
-            np.testing.assert_array_equal(session.run(made), [wanted] * 2)
+            sums = function(tensors)
+            assert [each.device for each in sums] == [each.device for each in tensors]
+            np.testing.assert_array_equal(session.run(sums), [expected] * 2)
         np.testing.assert_array_equal(session.run(nccl.reduce_sum(tensors)), [4.0, 7.0])
         with pytest.raises(ValueError, match="Device assignment required"):
             nccl.all_sum([tf.constant(1.0)])
@@ -94,11 +94,11 @@ def test_sums_of_devices():
 
 def test_names_of_arguments_before_1_14():
     value, weights = tf.ones([1, 3, 2]), tf.ones([3, 1, 2])
-    made = nn.conv1d_transpose(
+    outputs = nn.conv1d_transpose(
         value=value, filter=weights, output_shape=[1, 6, 1], stride=2, data_format="NHWC"
     )
     now = nn.conv1d_transpose(value, weights, [1, 6, 1], 2)
-    np.testing.assert_array_equal(made, now)
+    np.testing.assert_array_equal(outputs, now)
 
 
 def test_points_of_unknown_shapes_are_sampled():
@@ -129,9 +129,9 @@ def test_a_long_part_of_an_image_has_one_number():
             row, column = row + step[0], column + step[1]
             picture[row, column] = True
         step = (step[1], -step[0])
-    found = np.asarray(image.connected_components(picture))
-    assert set(found[picture]) == {1}
-    assert not found[~picture].any()
+    parts = np.asarray(image.connected_components(picture))
+    assert set(parts[picture]) == {1}
+    assert not parts[~picture].any()
 
 
 def test_operators_have_their_first_names():
@@ -164,5 +164,5 @@ def test_a_log_of_operations_is_written(tmp_path):
         tfprof.tfprof_logger.write_op_log(graph, str(tmp_path), add_trace=False)
         assert (tmp_path / "tfprof_log").stat().st_size
         options = {**tfprof.model_analyzer.FLOAT_OPS_OPTIONS, "output": "none"}
-        found = tfprof.model_analyzer.print_model_analysis(graph, tfprof_options=options)
-    assert found.total_float_ops == 2 * 2 * 3 * 4
+        analysis = tfprof.model_analyzer.print_model_analysis(graph, tfprof_options=options)
+    assert analysis.total_float_ops == 2 * 2 * 3 * 4

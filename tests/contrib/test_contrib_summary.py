@@ -40,14 +40,17 @@ def test_a_session_writes_as_tensorflow_1_did(tmp_path):
             summary.initialize(graph=graph, session=session)
         session.run(summary.all_summary_ops())
         session.run(summary.flush(writer))
-    found = {value.tag: (step, value) for step, value in events(tmp_path)}
+    summaries = {value.tag: (step, value) for step, value in events(tmp_path)}
     # A family comes twice, as tf.summary's does too.
-    assert set(found) == {"net/loss", "train/net/train/rate", "weights", "picture/image"}
-    assert found["train/net/train/rate"][0] == 7
-    assert found["net/loss"][0] == 3 and found["net/loss"][1].simple_value == 0.5
-    histogram = found["weights"][1].histo
+    assert set(summaries) == {"net/loss", "train/net/train/rate", "weights", "picture/image"}
+    assert summaries["train/net/train/rate"][0] == 7
+    assert summaries["net/loss"][0] == 3 and summaries["net/loss"][1].simple_value == 0.5
+    histogram = summaries["weights"][1].histo
     assert (histogram.min, histogram.max, histogram.num, histogram.sum) == (1, 4, 3, 7)
-    assert (found["picture/image"][1].image.height, found["picture/image"][1].image.width) == (2, 3)
+    assert (
+        summaries["picture/image"][1].image.height,
+        summaries["picture/image"][1].image.width,
+    ) == (2, 3)
 
 
 def test_nothing_is_recorded_unless_it_is_asked_for(tmp_path):
@@ -78,12 +81,12 @@ def test_every_n_global_steps(tmp_path):
             summary.scalar("step", tf.cast(step, tf.float32))
         session.run(v1.global_variables_initializer())
         session.run(summary.summary_writer_initializer_op())
-        said = []
+        decisions = []
         for i in range(5):
             session.run(step.assign(i))
-            said.append(bool(session.run([asked, summary.all_summary_ops()])[0]))
+            decisions.append(bool(session.run([asked, summary.all_summary_ops()])[0]))
         session.run(summary.flush(writer))
-    assert said == [True, False, True, False, True]
+    assert decisions == [True, False, True, False, True]
     assert scalars(tmp_path) == [(0, "step", 0), (2, "step", 2), (4, "step", 4)]
 
 

@@ -185,18 +185,18 @@ def test_wait_for_new_checkpoint(tmp_path):
 
 def test_resample_at_rate_follows_the_poisson_distribution():
     rates = np.repeat(np.float32([0.0, 1.0, 3.0]), 3000)
-    kept, again = values(*training.resample_at_rate([rates, -rates], tf.constant(rates)))
-    np.testing.assert_array_equal(kept, -again)
-    counts = [np.sum(kept == rate) / 3000 for rate in (0.0, 1.0, 3.0)]
+    sampled, again = values(*training.resample_at_rate([rates, -rates], tf.constant(rates)))
+    np.testing.assert_array_equal(sampled, -again)
+    counts = [np.sum(sampled == rate) / 3000 for rate in (0.0, 1.0, 3.0)]
     np.testing.assert_allclose(counts, [0, 1, 3], atol=0.15)  # 5 standard errors: 0.09, 0.16
 
 
 def test_weighted_resample_normalizes_by_the_mean_weight():
     weights = tf.constant(np.repeat(np.float32([1.0, 3.0]), 4000))
-    (kept,), rates = training.weighted_resample([weights], weights, overall_rate=0.5)
-    kept, rates = values(kept, rates)
-    np.testing.assert_allclose(rates, kept / 2 * 0.5, rtol=1e-4)  # the mean weight is 2
-    np.testing.assert_allclose(len(kept) / 8000, 0.5, atol=0.05)
+    (sampled,), rates = training.weighted_resample([weights], weights, overall_rate=0.5)
+    sampled, rates = values(sampled, rates)
+    np.testing.assert_allclose(rates, sampled / 2 * 0.5, rtol=1e-4)  # the mean weight is 2
+    np.testing.assert_allclose(len(sampled) / 8000, 0.5, atol=0.05)
 
 
 def queued(fetches, batches):
@@ -223,12 +223,12 @@ def test_rejection_sample():
     assert [b.tolist() for (b,) in queued(batch, 2)] == [[0, 1, 2, 3, 0, 1, 2, 3]] * 2
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_stratified_sample_has_the_target_shares(known):
+@pytest.mark.parametrize("has_init_probs", [True, False])
+def test_stratified_sample_has_the_target_shares(has_init_probs):
     number = examples(10)
     label = tf.cast(number >= 8, tf.int32)  # classes 0 and 1 at 0.8 and 0.2
     (data,), labels = training.stratified_sample(
-        [number], label, [0.5, 0.5], 40, init_probs=[0.8, 0.2] if known else None
+        [number], label, [0.5, 0.5], 40, init_probs=[0.8, 0.2] if has_init_probs else None
     )
     got = queued([data, labels], 25)
     data, labels = (np.concatenate(part) for part in zip(*got))

@@ -27,7 +27,7 @@ PROGRAM = """
 
     x = tf.cast(batch, tf.float32)
     correlation = metrics.streaming_pearson_correlation(x, 3.0 - 2.0 * x)
-    kept = metrics.streaming_concat(x)
+    concatenated = metrics.streaming_concat(x)
 
     potentials = tf.constant(np.eye(3, dtype=np.float32)[None])
     likelihood, transitions = crf.crf_log_likelihood(potentials, [[0, 1, 2]], tf.constant([3]))
@@ -48,8 +48,8 @@ PROGRAM = """
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         session.run([tf.tables_initializer(), summary.summary_writer_initializer_op()])
         print(session.run(words.lookup(batch)).tolist())
-        session.run([correlation[1], kept[1]])
-        print(round(float(session.run(correlation[0])), 5), session.run(kept[0]).tolist())
+        session.run([correlation[1], concatenated[1]])
+        print(round(float(session.run(correlation[0])), 5), session.run(concatenated[0]).tolist())
         print(session.run(tags).tolist(), np.isfinite(session.run(likelihood)).tolist())
         session.run(tf.gradients(likelihood, transitions.value())[0])
         session.run(train_op)

@@ -25,8 +25,8 @@ def outputs(name):
 
 def test_a_keras_model_of_1_15_5_predicts_the_same():
     model = load_keras_model(str(WRITTEN / "keras_model"))
-    made = model(tf.constant(INPUTS))
-    np.testing.assert_allclose(made, outputs("keras_model"), rtol=1e-5)
+    predictions = model(tf.constant(INPUTS))
+    np.testing.assert_allclose(predictions, outputs("keras_model"), rtol=1e-5)
 
 
 def test_its_graph_is_served_and_trained():
@@ -34,8 +34,8 @@ def test_its_graph_is_served_and_trained():
         graph = v1.saved_model.load(session, ["serve"], str(WRITTEN / "keras_model"))
         signature = graph.signature_def["serving_default"]
         feed = {signature.inputs["x"].name: INPUTS}
-        made = session.run(signature.outputs["y"].name, feed)
-        np.testing.assert_allclose(made, outputs("keras_model"), rtol=1e-5)
+        predictions = session.run(signature.outputs["y"].name, feed)
+        np.testing.assert_allclose(predictions, outputs("keras_model"), rtol=1e-5)
     with tf.Graph().as_default(), v1.Session() as session:
         v1.saved_model.load(session, ["train"], str(WRITTEN / "keras_model"))
         assert session.run(v1.train.get_global_step()) == 1
@@ -79,8 +79,8 @@ def test_a_subclassed_model_is_written_for_serving_only(tmp_path):
     spec = tf.TensorSpec([None, 3], tf.float32, name="x")
     save_keras_model(model, str(tmp_path / "m"), serving_only=True, input_signature=[spec])
     serve = tf.saved_model.load(str(tmp_path / "m")).signatures["serving_default"]
-    (made,) = serve(tf.ones([1, 3])).values()
-    np.testing.assert_array_equal(made, [[2.0, 2.0, 2.0]])
+    (predictions,) = serve(tf.ones([1, 3])).values()
+    np.testing.assert_array_equal(predictions, [[2.0, 2.0, 2.0]])
 
 
 def test_a_bundle_of_1_15_5_is_loaded_with_its_files():
@@ -89,10 +89,10 @@ def test_a_bundle_of_1_15_5_is_loaded_with_its_files():
         assert session_bundle.maybe_session_bundle_dir(folder)
     session, graph = bundle_shim.load_session_bundle_or_saved_model_bundle_from_path(folder)
     with session:
-        made = session.run("y:0", {"x:0": INPUTS})
-        kept = session.run(session.graph.get_operation_by_name("kept").outputs[0])
-    np.testing.assert_allclose(made, outputs("session_bundle"))
-    assert kept == b"a b\n"
+        predictions = session.run("y:0", {"x:0": INPUTS})
+        asset = session.run(session.graph.get_operation_by_name("kept").outputs[0])
+    np.testing.assert_allclose(predictions, outputs("session_bundle"))
+    assert asset == b"a b\n"
     assert sorted(graph.signature_def) == ["serving_default", "serving_default_from_named"]
 
 
@@ -114,13 +114,13 @@ def test_graphs_lose_only_what_1_15_refuses():
     assert gone == {"DisableCopyOnRead"}
     assert not any({"debug_name", "grad_a"} & set(node.attr) for node in after.node)
     assert any("^kept" in node.input for node in after.node)
-    made = []
+    gradients = []
     for definition in (before, after):
         with tf.Graph().as_default(), v1.Session() as session:
             tf.import_graph_def(definition, name="")
             session.run("v/Assign")
-            made.append(session.run(gradient.name))
-    np.testing.assert_array_equal(*made)
+            gradients.append(session.run(gradient.name))
+    np.testing.assert_array_equal(*gradients)
 
 
 @pytest.mark.parametrize("call", [

@@ -25,10 +25,10 @@ def batches(dataset):
 @settings(deadline=None, max_examples=20)
 @given(count=st.integers(0, 12), size=st.integers(1, 5), training=st.booleans())
 def test_training_drops_the_rest_and_evaluation_keeps_every_example(count, size, training):
-    found = batches(input_fn(lambda: counted(count), training)({"batch_size": size}))
-    kept = count - count % size if training else count
-    assert [label for batch in found for label in batch] == [2 * i for i in range(kept)]
-    assert all(len(batch) == size for batch in (found if training else found[:-1]))
+    read = batches(input_fn(lambda: counted(count), training)({"batch_size": size}))
+    expected = count - count % size if training else count
+    assert [label for batch in read for label in batch] == [2 * i for i in range(expected)]
+    assert all(len(batch) == size for batch in (read if training else read[:-1]))
 
 
 def test_training_batches_have_static_shapes():
@@ -38,9 +38,9 @@ def test_training_batches_have_static_shapes():
 
 
 def test_the_estimators_batch_size_comes_first():
-    made = input_fn(numbers, True, batch_size=2)
-    assert len(batches(made())) == len(batches(made({"rate": 0.1}))) == 5
-    assert len(batches(made(params={"batch_size": np.int64(5)}))) == 2
+    function = input_fn(numbers, True, batch_size=2)
+    assert len(batches(function())) == len(batches(function({"rate": 0.1}))) == 5
+    assert len(batches(function(params={"batch_size": np.int64(5)}))) == 2
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -51,9 +51,9 @@ def test_make_dataset_gets_what_it_names(training):
         seen.append((mode, params["count"]))
         return counted(params["count"])
 
-    made = input_fn(make, training, 2)
-    assert len(batches(made({"count": 4}))) == 2
-    made({"count": 4}, ModeKeys.PREDICT)
+    function = input_fn(make, training, 2)
+    assert len(batches(function({"count": 4}))) == 2
+    function({"count": 4}, ModeKeys.PREDICT)
     usual = ModeKeys.TRAIN if training else ModeKeys.EVAL
     assert seen == [(usual, 4), (ModeKeys.PREDICT, 4)]
 
@@ -63,23 +63,23 @@ def test_each_worker_and_host_reads_its_part():
         index, count = reader_part(params, input_context)
         return counted(10).shard(count, index)
 
-    made = input_fn(make, False, 5)
+    function = input_fn(make, False, 5)
     workers = [tf.distribute.InputContext(3, i, 3) for i in range(3)]
-    parts = [batches(made(input_context=one)) for one in workers]
+    parts = [batches(function(input_context=one)) for one in workers]
     assert parts == [[[0, 6, 12, 18]], [[2, 8, 14]], [[4, 10, 16]]]
     hosts = [TPUContext(6, 3, i, i, 3) for i in range(3)]
-    assert [batches(made({"context": one})) for one in hosts] == parts
+    assert [batches(function({"context": one})) for one in hosts] == parts
     # Replicas of two hosts, each with an input of its own; the third of four.
-    assert batches(made({"context": TPUContext(4, 2, 1, 2, 4)})) == [[4, 12]]
-    assert len(batches(made())) == 2
+    assert batches(function({"context": TPUContext(4, 2, 1, 2, 4)})) == [[4, 12]]
+    assert len(batches(function())) == 2
 
 
 def test_either_estimator_can_call_it():
     with tf.Graph().as_default() as graph:
-        made = input_fn(numbers, True)
+        function = input_fn(numbers, True)
         offered = {"params": {"batch_size": 5}, "mode": ModeKeys.TRAIN, "config": None}
-        found = call_input_fn(made, graph, **offered)
-        assert found.spec[1].shape.as_list() == [5]
+        inputs = call_input_fn(function, graph, **offered)
+        assert inputs.spec[1].shape.as_list() == [5]
         assert call_input_fn(input_fn(numbers, True, 2), graph).spec[1].shape.as_list() == [2]
 
 

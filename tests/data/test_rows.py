@@ -60,16 +60,16 @@ def test_blocks_give_the_same_batches(count, size, epochs, among, block):
 
 
 def test_rows_are_taken_once_for_several_batches():
-    taken = []
+    counts = []
 
     def take(numbers):
-        taken.append(len(numbers))
+        counts.append(len(numbers))
         return [numbers]
 
     dataset = Reading.make(Rows(5000, [tf.int64], [()], take), 32, 1, 1, 1, (1, 2)).dataset()
     sizes = [len(numbers) for numbers, _ in dataset.as_numpy_iterator()]
     assert sizes == [32] * 156 + [8]
-    assert sorted(taken) == [904, 2048, 2048]  # tf.data takes them in parallel
+    assert sorted(counts) == [904, 2048, 2048]  # tf.data takes them in parallel
 
 
 def test_columns_go_with_their_numbers():
@@ -94,10 +94,10 @@ def test_the_position_can_be_saved(tmp_path):
 
 
 def test_seeds_choose_the_start_and_the_order():
-    def made(seeds):
+    def shuffled(seeds):
         reading = Reading.make(rows(1000), 50, 1, 1, 100, seeds)
         return reading.start, read(reading, 1)
 
-    assert made((1, 2)) == made((1, 2)) != made((1, 3))
-    assert made((0, 0)) != made((0, 0))
+    assert shuffled((1, 2)) == shuffled((1, 2)) != shuffled((1, 3))
+    assert shuffled((0, 0)) != shuffled((0, 0))
     assert np.unique(read(Reading.make(rows(10), 5, 1, 1, 1, (1, 2)))).size == 10

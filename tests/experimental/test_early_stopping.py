@@ -165,11 +165,13 @@ def test_chief_sets_the_variable_that_workers_look_at():
         step = tf.no_op()
         hook = StopOnPredicateHook(lambda: stop[0], run_every_secs=0)
         with v1.train.SingularMonitoredSession(hooks=[hook]) as session:
-            (told,) = (v for v in v1.global_variables() if v.name == "signal_early_stopping/STOP:0")
+            (stop_signal,) = (
+                v for v in v1.global_variables() if v.name == "signal_early_stopping/STOP:0"
+            )
             is_set = []
             for stop[0] in (False, True):
                 session.run(step)
-                is_set.append(bool(session.raw_session().run(told)))
+                is_set.append(bool(session.raw_session().run(stop_signal)))
     assert is_set == [False, True]
 
 

@@ -84,13 +84,13 @@ def test_metric_fn_of_other_arguments(estimator):
 
 
 def test_logit_fn_is_given_what_it_takes():
-    given = {"mode": "train", "params": {"n": 3}, "config": "config"}
+    arguments = {"mode": "train", "params": {"n": 3}, "config": "config"}
 
     def logit_fn(features, params, mode):
         return tf.constant([features, params["n"], len(mode)])
 
-    assert list(call_logit_fn(logit_fn, 7, **given).numpy()) == [7, 3, 5]
-    two = call_logit_fn(lambda features: {"a": tf.ones([1]), "b": tf.zeros([1])}, 7, **given)
+    assert list(call_logit_fn(logit_fn, 7, **arguments).numpy()) == [7, 3, 5]
+    two = call_logit_fn(lambda features: {"a": tf.ones([1]), "b": tf.zeros([1])}, 7, **arguments)
     assert sorted(two) == ["a", "b"]
 
 

@@ -55,9 +55,9 @@ def train(tmp_path, hook_settings=None, model=None, **arguments):
 
 def test_evaluates_at_first_every_so_often_and_at_the_end(tmp_path):
     estimator, model, _ = train(tmp_path)
-    found = read_eval_metrics(estimator.eval_dir())
-    assert {step: m["weight"] for step, m in found.items()} == {0: 0, 4: 6, 8: 10, 10: 12}
-    assert {m["mean"] for m in found.values()} == {4.5}
+    metrics = read_eval_metrics(estimator.eval_dir())
+    assert {step: m["weight"] for step, m in metrics.items()} == {0: 0, 4: 6, 8: 10, 10: 12}
+    assert {m["mean"] for m in metrics.values()} == {4.5}
     assert model.modes == ["train", "eval"]  # one graph for all four
 
 
@@ -70,8 +70,8 @@ def test_resumed_training_counts_from_where_it_starts(tmp_path):
 def test_hook_is_used_again(tmp_path):
     estimator, _, hook = train(tmp_path, steps=2)
     estimator.train(numbers, hooks=[hook], steps=2)
-    found = read_eval_metrics(estimator.eval_dir())
-    assert {step: m["weight"] for step, m in found.items()} == {0: 0, 2: 4, 4: 6}
+    metrics = read_eval_metrics(estimator.eval_dir())
+    assert {step: m["weight"] for step, m in metrics.items()} == {0: 0, 2: 4, 4: 6}
 
 
 def test_steps_and_hooks_of_the_evaluation(tmp_path):
@@ -120,12 +120,12 @@ def test_replicas_are_given_the_weights_too(tmp_path):
     estimator = eb.tpu.TPUEstimator(model_fn, config=config, train_batch_size=4, eval_batch_size=4)
     hook = InMemoryEvaluatorHook(estimator, input_fn, every_n_iter=4)
     estimator.train(input_fn, hooks=[hook], steps=6)
-    found = read_eval_metrics(estimator.eval_dir())
-    assert list(found) == [0, 4, 6]
+    evaluations = read_eval_metrics(estimator.eval_dir())
+    assert list(evaluations) == [0, 4, 6]
     expected = [1 - 0.5**step for step in (0, 4, 6)]
-    np.testing.assert_allclose([m["weight"] for m in found.values()], expected, rtol=1e-6)
+    np.testing.assert_allclose([m["weight"] for m in evaluations.values()], expected, rtol=1e-6)
     final = estimator.evaluate(input_fn, name="checkpoint")
-    np.testing.assert_allclose(final["weight"], found[6]["weight"], rtol=1e-6)
+    np.testing.assert_allclose(final["weight"], evaluations[6]["weight"], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

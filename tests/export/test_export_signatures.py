@@ -154,7 +154,7 @@ def test_outputs_of_a_step_are_named_by_their_kind(x):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ({"loss": 3}, r"loss output value must be a Tensor; got 3"),
         ({"loss": {3: 3}}, r"loss output key must be a string; got 3"),
@@ -163,9 +163,9 @@ def test_outputs_of_a_step_are_named_by_their_kind(x):
         ({"metrics": {"a": 3}}, r"metrics/a must be a \(value, update_op\) pair.*got 3"),
     ],
 )
-def test_what_is_no_output_is_named(given, message):
+def test_what_is_no_output_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
-        EvalOutput(**given)
+        EvalOutput(**arguments)
 
 
 def test_an_update_is_an_operation(x):

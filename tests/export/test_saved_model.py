@@ -49,9 +49,9 @@ def export(base, checkpoint, model_fn=predict_fn, receiver_fn=raw, **options):
 
 def serialized(*rows):
     def example(row):
-        made = tf.train.Example()
-        made.features.feature["x"].float_list.value.extend(row)
-        return made.SerializeToString()
+        proto = tf.train.Example()
+        proto.features.feature["x"].float_list.value.extend(row)
+        return proto.SerializeToString()
 
     return tf.constant([example(row) for row in rows])
 
@@ -277,6 +277,6 @@ def test_what_is_asked_for_is_checked(tmp_path):
 def test_values_are_read_once_and_written_equal(checkpoint, tmp_path):
     path = export(tmp_path, checkpoint)
     written = tf.train.load_checkpoint(os.path.join(path.decode(), "variables", "variables"))
-    wanted = tf.train.load_checkpoint(checkpoint)
+    original = tf.train.load_checkpoint(checkpoint)
     for name in ("linear/kernel", "linear/bias"):
-        np.testing.assert_array_equal(written.get_tensor(name), wanted.get_tensor(name))
+        np.testing.assert_array_equal(written.get_tensor(name), original.get_tensor(name))

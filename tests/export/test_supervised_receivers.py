@@ -37,7 +37,7 @@ def test_features_and_labels_stay_as_they_are():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("values", "message"),
     [
         ((None, 1, 1), "features must be defined"),
         ((0, None, 1), "labels must be defined"),
@@ -47,8 +47,8 @@ def test_features_and_labels_stay_as_they_are():
         ((0, 1, {3: 1}), "receiver_tensor keys must be strings: 3"),
     ],
 )
-def test_what_is_wrong_is_named(given, message):
-    tensors = [_tensor() if value in (0, 1) else value for value in given]
+def test_what_is_wrong_is_named(values, message):
+    tensors = [_tensor() if value in (0, 1) else value for value in values]
     with pytest.raises(ValueError, match=message):
         SupervisedInputReceiver(*tensors)
 

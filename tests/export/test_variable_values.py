@@ -36,13 +36,13 @@ def served(path, *x):
     return tf.saved_model.load(path).signatures["serving_default"](x=tf.constant(x))["y"].numpy()
 
 
-def saved(folder, make, saver=lambda made: v1.train.Saver()):
+def saved(folder, make, saver=lambda variables: v1.train.Saver()):
     """Writes a checkpoint of the variables that `make` makes, with the global step."""
     with trace_graph(), v1.Session() as session:
-        made = make()
+        variables = make()
         v1.train.create_global_step()
         session.run(v1.global_variables_initializer())
-        return saver(made).save(session, str(folder / "model.ckpt"))
+        return saver(variables).save(session, str(folder / "model.ckpt"))
 
 
 def table(values=(0.0, 0.0, 0.0)):
@@ -85,8 +85,8 @@ def test_keras_layers(tmp_path):
     path = export(tmp_path / "e", build, checkpoint)
     kernel = tf.train.load_variable(checkpoint, "a/kernel")
     hidden = np.float32([[3.0]]) @ kernel
-    wanted = (hidden - hidden.mean()) / np.sqrt(hidden.var() + 1e-3)
-    np.testing.assert_allclose(served(path, 3.0), wanted, rtol=1e-5)
+    expected = (hidden - hidden.mean()) / np.sqrt(hidden.var() + 1e-3)
+    np.testing.assert_allclose(served(path, 3.0), expected, rtol=1e-5)
 
 
 def test_a_saver_that_is_built_later(tmp_path):

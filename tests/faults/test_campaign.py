@@ -26,7 +26,7 @@ results = {
 }
 open(sys.argv[1], "w").write(json.dumps(results))
 """
-WANTED = {"kills": 7, "random-kills": 1, "disks": 6, "damage": 20, "sockets": 1}
+LEAST_TRIALS = {"kills": 7, "random-kills": 1, "disks": 6, "damage": 20, "sockets": 1}
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +45,10 @@ def results(tmp_path_factory):
     return json.loads(out.read_text())
 
 
-@pytest.mark.parametrize("kind", WANTED)
+@pytest.mark.parametrize("kind", LEAST_TRIALS)
 def test_all_of_it_holds(results, kind):
     cases = results[kind]
-    assert sum(case["tried"] for case in cases.values()) >= WANTED[kind], cases
+    assert sum(case["tried"] for case in cases.values()) >= LEAST_TRIALS[kind], cases
     for name, case in cases.items():
         assert case["held"], (name, case)
 
@@ -76,7 +76,7 @@ def whole():
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "sentences"),
     [
         ({}, []),
         ({"values": {"w": "2"}}, [("other values", "")]),
@@ -94,5 +94,5 @@ def whole():
         ),
     ],
 )
-def test_what_differs_is_told(change, told):
-    assert traces.differences(whole(), {**whole(), **change}) == told
+def test_what_differs_is_told(change, sentences):
+    assert traces.differences(whole(), {**whole(), **change}) == sentences

@@ -181,11 +181,11 @@ def exporters():
     ]
 
 
-def run(folder, kept=None):
+def run(folder, own_exporters=None):
     return eb.train_and_evaluate(
         make(folder),
         eb.TrainSpec(examples, max_steps=6),
-        eb.EvalSpec(few_examples, None, exporters=kept or exporters(), throttle_secs=0),
+        eb.EvalSpec(few_examples, None, exporters=own_exporters or exporters(), throttle_secs=0),
     )
 
 
@@ -204,8 +204,8 @@ def of_exports(folder):
 def test_an_evaluation_that_was_cut_short_is_done_once(tmp_path, monkeypatch, caplog, where, step):
     """Killed before it, behind its summaries, in an export or behind it."""
     evaluate = eb.Estimator.evaluate
-    kept = exporters()
-    export = kept[1].export
+    own_exporters = exporters()
+    export = own_exporters[1].export
 
     def evaluating(self, *args, **kwargs):
         is_it = str(kwargs["checkpoint_path"]).endswith(f"-{step}")
@@ -227,9 +227,9 @@ def test_an_evaluation_that_was_cut_short_is_done_once(tmp_path, monkeypatch, ca
 
     with monkeypatch.context() as patch:
         patch.setattr(eb.Estimator, "evaluate", evaluating)
-        patch.setattr(kept[1], "export", exporting)
+        patch.setattr(own_exporters[1], "export", exporting)
         with pytest.raises(Killed):
-            run(tmp_path, kept)
+            run(tmp_path, own_exporters)
     metrics, exports = run(tmp_path)
     assert metrics["global_step"] == 6
     assert [export and os.path.basename(os.path.dirname(export)) for export in exports][1:] == [

@@ -59,12 +59,12 @@ def test_a_checkpoint_that_does_not_fit(tmp_path, monkeypatch, remnant):
         full_from(patch, 4, remnant)
         with pytest.raises(eb.errors.DiskFullError) as raised:
             estimator.train(examples, max_steps=8)
-    told = str(raised.value)
-    assert f"{tmp_path}/model.ckpt-4{remnant}; {FULL}" in told
-    assert f"The checkpoint {tmp_path}/model.ckpt-2 is whole" in told
-    assert "Free some space" in told
-    assert "OOM" not in told
-    assert "\n" not in told
+    message = str(raised.value)
+    assert f"{tmp_path}/model.ckpt-4{remnant}; {FULL}" in message
+    assert f"The checkpoint {tmp_path}/model.ckpt-2 is whole" in message
+    assert "Free some space" in message
+    assert "OOM" not in message
+    assert "\n" not in message
     # What the original raised: programs catch it.
     assert isinstance(raised.value, tf.errors.ResourceExhaustedError)
     assert {path.name for path in tmp_path.glob("model.ckpt-4*")} == set()
@@ -112,17 +112,17 @@ def test_an_evaluation_keeps_its_results(tmp_path, monkeypatch, caplog, capfd):
     logging.set_verbosity(logging.INFO)
     estimator = make(tmp_path)
     estimator.train(examples, max_steps=2)
-    wanted = estimator.evaluate(examples)
+    results = estimator.evaluate(examples)
     caplog.clear()
     capfd.readouterr()
     with monkeypatch.context() as patch:
         patch.setattr(v1.summary.FileWriterCache, "get", lambda directory: FullWriter())
         patch.setattr(FullWriter, "reopened", 0)
-        assert estimator.evaluate(examples) == wanted
+        assert estimator.evaluate(examples) == results
         assert FullWriter.reopened == 1
-    (told,) = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
-    assert f"could not be written as summaries to {tmp_path}/eval" in told
-    assert f"/eval/events.out; {FULL}. They are returned" in told
+    (warning,) = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert f"could not be written as summaries to {tmp_path}/eval" in warning
+    assert f"/eval/events.out; {FULL}. They are returned" in warning
     assert "Traceback" not in capfd.readouterr().err  # of the writer's thread
     assert "Saving dict for global step 2: " in caplog.text
 
@@ -147,13 +147,13 @@ def test_an_evaluation_needs_no_space(tmp_path, monkeypatch):
 
 
 def test_a_thread_of_another_name_keeps_its_traceback(monkeypatch):
-    told = []
-    monkeypatch.setattr(threading, "excepthook", lambda failed: told.append(failed.exc_type))
+    errors = []
+    monkeypatch.setattr(threading, "excepthook", lambda failed: errors.append(failed.exc_type))
     with metrics._quiet_writer_thread():
         thread = threading.Thread(target=lambda: 1 / 0, name="mine")
         thread.start()
         thread.join()
-    assert told == [ZeroDivisionError]
+    assert errors == [ZeroDivisionError]
 
 
 @pytest.fixture
@@ -191,9 +191,10 @@ def test_an_export_that_does_not_fit(tmp_path, monkeypatch):
     monkeypatch.setattr(v1.saved_model.Builder, "save", full)
     with pytest.raises(eb.errors.DiskFullError) as raised:
         estimator.export_saved_model(str(out), receiver_fn)
-    told = str(raised.value)
+    message = str(raised.value)
     assert (
-        f"The disk is full: {out}/temp/saved_model.pb; {FULL}. An export to {out} was not" in told
+        f"The disk is full: {out}/temp/saved_model.pb; {FULL}. An export to {out} was not"
+        in message
     )
     assert sorted(os.listdir(out)) == before
 

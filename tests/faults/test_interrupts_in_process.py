@@ -156,13 +156,13 @@ def test_ctrl_c_ends_an_evaluation_and_a_prediction(estimator, notebook):
 
 
 def test_handlers_of_the_program_are_left_alone(estimator):
-    taken = []
-    before = signal.signal(signal.SIGINT, lambda *arguments: taken.append(arguments))
+    signals = []
+    before = signal.signal(signal.SIGINT, lambda *arguments: signals.append(arguments))
     try:
         estimator.train(ones, steps=5, hooks=[After(2, send)])
     finally:
         signal.signal(signal.SIGINT, before)
-    assert len(taken) == 1
+    assert len(signals) == 1
     assert estimator.get_variable_value("global_step") == 5
 
 
@@ -197,12 +197,12 @@ def test_a_forked_child_dies_of_sigterm_and_its_parent_trains_on(estimator):
     assert estimator.get_variable_value("global_step") == 4
 
 
-@pytest.mark.parametrize("said", ["soon", "-1", "nan"])
-def test_a_grace_period_that_is_no_time(estimator, monkeypatch, said):
-    monkeypatch.setenv("ESTIMATOR_BRIDGE_GRACE_SECS", said)
+@pytest.mark.parametrize("seconds", ["soon", "-1", "nan"])
+def test_a_grace_period_that_is_no_time(estimator, monkeypatch, seconds):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_GRACE_SECS", seconds)
     with pytest.raises(
-        ValueError, match=f"GRACE_SECS must be a number of seconds >= 0, got '{said}'"
+        ValueError, match=f"GRACE_SECS must be a number of seconds >= 0, got '{seconds}'"
     ):
         estimator.train(ones, steps=1)
     with pytest.raises(ValueError, match="must be a number of seconds >= 0"):
-        eb.training.GracePeriod(said)
+        eb.training.GracePeriod(seconds)

@@ -61,10 +61,10 @@ def messages(client, request):
 
 def run(client, code):
     """Runs a cell; returns what it printed."""
-    told = list(messages(client, client.execute(code)))
-    errors = [content["traceback"] for kind, content in told if kind == "error"]
+    replies = list(messages(client, client.execute(code)))
+    errors = [content["traceback"] for kind, content in replies if kind == "error"]
     assert not errors, errors
-    return "".join(content["text"] for kind, content in told if kind == "stream")
+    return "".join(content["text"] for kind, content in replies if kind == "stream")
 
 
 def test_a_cell_ends_in_one_line_its_checkpoint_is_there_and_the_kernel_is_usable(kernel, tmp_path):

@@ -28,7 +28,7 @@ def limit(size):
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
-def told(call):
+def failure_of(call):
     try:
         result = call()
         limit(resource.RLIM_INFINITY)
@@ -40,7 +40,7 @@ def told(call):
 
 def limited(size, call):
     limit(size)
-    return told(call)
+    return failure_of(call)
 
 def receiver():
     x = v1.placeholder(tf.float32, [None])
@@ -53,7 +53,7 @@ trained.train(examples, max_steps=2)
 results = {
     "lock": limited(10, lambda: make(folder + "/lock").train(examples)),
     "graph": limited(1000, lambda: make(folder + "/graph").train(examples)),
-    "saver": told(lambda: make(folder + "/saver").train(examples, [Grows()])),
+    "saver": failure_of(lambda: make(folder + "/saver").train(examples, [Grows()])),
     "export": limited(1000, lambda: trained.export_saved_model(folder + "/export", receiver)),
     "evaluation": limited(10, lambda: trained.evaluate(examples)["global_step"]),
 }
@@ -80,14 +80,14 @@ def results(tmp_path_factory):
 )
 def test_a_file_that_must_not_become_larger(results, place, file):
     folder, results = results
-    told = results[place]
-    assert "DiskFullError" in told["kinds"], told
+    failure = results[place]
+    assert "DiskFullError" in failure["kinds"], failure
     # A loop would take it for the end of the input, and end training with success.
-    assert "OutOfRangeError" not in told["kinds"]
-    assert told["errno"] == errno.EFBIG
-    assert "File too large" in told["text"]
-    assert "ulimit -f" in told["text"]
-    assert f"{folder}/{file}" in told["text"] or file in told["text"]
+    assert "OutOfRangeError" not in failure["kinds"]
+    assert failure["errno"] == errno.EFBIG
+    assert "File too large" in failure["text"]
+    assert "ulimit -f" in failure["text"]
+    assert f"{folder}/{file}" in failure["text"] or file in failure["text"]
 
 
 def test_an_evaluation_has_results_and_training_goes_on_when_files_may_grow(results):
@@ -113,15 +113,18 @@ def test_each_errno_has_its_error(tmp_path, kind, number, error, start):
         OSError: lambda: OSError(number, os.strerror(number), path),
         tf.errors.UnknownError: lambda: tf.errors.UnknownError(None, None, text),
     }.get(kind, lambda: kind(f"{text}\n\tFailed to flush 2 events"))
-    with pytest.raises(eb.errors.DiskError) as told, checkpoint.explained_full_disk(str(tmp_path)):
+    with (
+        pytest.raises(eb.errors.DiskError) as caught,
+        checkpoint.explained_full_disk(str(tmp_path)),
+    ):
         raise raised()
-    assert isinstance(told.value, (error, RuntimeError))
-    assert isinstance(told.value, error)
-    assert told.value.errno == number
-    assert str(told.value).startswith(start)
-    assert path in str(told.value)
-    assert "There is no whole checkpoint in" in str(told.value)
-    assert isinstance(told.value, eb.errors.DiskFullError) == (
+    assert isinstance(caught.value, (error, RuntimeError))
+    assert isinstance(caught.value, error)
+    assert caught.value.errno == number
+    assert str(caught.value).startswith(start)
+    assert path in str(caught.value)
+    assert "There is no whole checkpoint in" in str(caught.value)
+    assert isinstance(caught.value, eb.errors.DiskFullError) == (
         number not in (errno.EROFS, errno.EIO)
     )
 

@@ -51,9 +51,9 @@ def test_with_a_flipped_bit_the_checkpoint_before_it_counts(model_dir, whole, ca
     assert estimator.evaluate(few_examples)["global_step"] == 4
     assert len(list(estimator.predict(few_examples))) == 2
     assert estimator.export_saved_model(str(model_dir / "export"), receiver)
-    told = [line for line in caplog.messages if f"taking {model_dir}/model.ckpt-4" in line]
-    assert len(told) == 3
-    assert all(f"{model_dir}/model.ckpt-6 is damaged" in line for line in told)
+    lines = [line for line in caplog.messages if f"taking {model_dir}/model.ckpt-4" in line]
+    assert len(lines) == 3
+    assert all(f"{model_dir}/model.ckpt-6 is damaged" in line for line in lines)
     estimator.train(examples, max_steps=8)
     np.testing.assert_array_equal(estimator.get_variable_value("weights"), whole)
 

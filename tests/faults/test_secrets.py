@@ -54,16 +54,16 @@ def test_doctor_shows_no_credentials():
 @pytest.mark.parametrize("text", ['{"password": "hunter2", ', '["ghp_abcdefghijklmnop"]'])
 def test_errors_about_tf_config_show_no_credentials(text, monkeypatch):
     monkeypatch.setenv("TF_CONFIG", text)
-    with pytest.raises(ValueError, match=r"TF_CONFIG must be") as told:
+    with pytest.raises(ValueError, match=r"TF_CONFIG must be") as raised:
         RunConfig()
-    assert "***" in str(told.value)
-    assert "hunter2" not in str(told.value)
-    assert "abcdefghijklmnop" not in str(told.value)
-    assert told.value.__cause__ is None  # it would hold the text
+    assert "***" in str(raised.value)
+    assert "hunter2" not in str(raised.value)
+    assert "abcdefghijklmnop" not in str(raised.value)
+    assert raised.value.__cause__ is None  # it would hold the text
 
 
 def test_errors_about_a_tpu_show_no_credentials(monkeypatch):
     monkeypatch.setattr(accelerators, "_PATIENCE", 0.3)
-    with pytest.raises(AcceleratorNotFoundError) as told:
+    with pytest.raises(AcceleratorNotFoundError) as raised:
         accelerators.check_reachable("grpc://user:hunter2@127.0.0.1:1")
-    assert "hunter2" not in str(told.value)
+    assert "hunter2" not in str(raised.value)

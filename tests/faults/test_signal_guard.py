@@ -26,7 +26,7 @@ def wake():
 
 def guards(parent):
     """The guards of a process."""
-    found = []
+    processes = []
     for entry in Path("/proc").iterdir():
         try:
             words = (entry / "cmdline").read_bytes().split(b"\0")
@@ -34,8 +34,8 @@ def guards(parent):
             continue
         is_guard = any(word.endswith(b"guard_process.py") for word in words)
         if is_guard and str(parent).encode() in words:
-            found.append(int(entry.name))
-    return found
+            processes.append(int(entry.name))
+    return processes
 
 
 def wait_until(condition, secs=20.0):
@@ -155,12 +155,12 @@ def test_code_that_keeps_the_lock_is_killed(tmp_path, monkeypatch, when):
             time.sleep(0.2)
             os.kill(process, signal.SIGTERM)
         status = os.waitpid(process, 0)[1]
-        said = (tmp_path / "stderr").read_text().splitlines()[-1]
+        line = (tmp_path / "stderr").read_text().splitlines()[-1]
     assert os.WTERMSIG(status) == signal.SIGKILL
-    assert said.startswith("estimator_bridge: Training is killed, ")
-    assert "keeps Python's lock (the GIL)" in said
+    assert line.startswith("estimator_bridge: Training is killed, ")
+    assert "keeps Python's lock (the GIL)" in line
     resumes = "is complete; training resumes from it when started again."
-    assert said.endswith(f"The checkpoint {tmp_path}/model.ckpt-4 {resumes}")
+    assert line.endswith(f"The checkpoint {tmp_path}/model.ckpt-4 {resumes}")
     wait_until(lambda: not guards(process))
 
 

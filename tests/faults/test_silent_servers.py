@@ -23,12 +23,12 @@ def server(answer):
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve():
-            kept = []
+            connections = []
             with contextlib.suppress(OSError):
                 while True:
                     connection, _ = listening.accept()
                     connection.sendall(answer)
-                    kept.append(connection)
+                    connections.append(connection)
 
         threading.Thread(target=serve, daemon=True).start()
         yield listening.getsockname()
@@ -42,17 +42,17 @@ def test_a_server_of_tensorflow_answers():
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (b"", r"timed out: no answer of a gRPC server within 0\.3 s"),
         (b"HTTP/1.1 400 Bad Request\r\n", r"does not speak gRPC: it sent b'HTTP/1.1 '"),
     ],
 )
-def test_a_tpu_address_that_is_none_is_an_error_in_time(answer, told, monkeypatch):
+def test_a_tpu_address_that_is_none_is_an_error_in_time(answer, message, monkeypatch):
     monkeypatch.setattr(accelerators, "_PATIENCE", 0.3)
     with server(answer) as (host, port):
         started = time.monotonic()
-        with pytest.raises(AcceleratorNotFoundError, match=told):
+        with pytest.raises(AcceleratorNotFoundError, match=message):
             runtime.tpu_strategy(master=f"grpc://{host}:{port}")
         assert time.monotonic() - started < 60
         assert list(addresses.problems_at([f"{host}:{port}"], 0.3)) == [f"{host}:{port}"]
@@ -68,11 +68,11 @@ def test_a_tpu_that_answers_and_does_not_start_is_an_error_in_time(monkeypatch, 
     with server(SETTINGS) as (host, port):
         address = f"grpc://{host}:{port}"
         started = time.monotonic()
-        with pytest.raises(AcceleratorNotFoundError) as told:
+        with pytest.raises(AcceleratorNotFoundError) as raised:
             runtime.tpu_strategy(master=address)
         assert time.monotonic() - started < 60
     hangs.set()
-    assert f"The TPU at '{address}' answers, but did not start within 0.5 s" in str(told.value)
+    assert f"The TPU at '{address}' answers, but did not start within 0.5 s" in str(raised.value)
     assert f"Waiting for 0 s, of 0.5 s at most: the TPU at '{address}' to start" in caplog.text
 
 

@@ -37,12 +37,12 @@ class Hangs(EachStep):
 
 
 @pytest.fixture
-def said(caplog):
+def warnings(caplog):
     caplog.set_level(logging.WARNING)
     return lambda: [text for text in caplog.messages if "no progress for" in text]
 
 
-def test_what_is_waited_for_is_named(tmp_path, said):
+def test_what_is_waited_for_is_named(tmp_path, warnings):
     def slow_model_fn(features, labels, mode):
         time.sleep(NAP)
         return model_fn(features, labels, mode)
@@ -60,13 +60,13 @@ def test_what_is_waited_for_is_named(tmp_path, said):
     estimator = eb.Estimator(slow_model_fn, str(tmp_path))
     estimator.train(slow_input, hooks=[watchdog, EachStep()])
     estimator.train(ones, steps=1, hooks=[watchdog, Hangs()])
-    text = "\n".join(said())
+    text = "\n".join(warnings())
     assert f"It waits for model_fn, in slow_model_fn ({__file__}:" in text
     assert f"It waits for the input: a generator, in examples ({__file__}:" in text
     assert f"It waits for a hook, in after_run ({__file__}:" in text
 
 
-def test_a_prediction_is_watched_but_not_while_the_caller_has_control(tmp_path, said):
+def test_a_prediction_is_watched_but_not_while_the_caller_has_control(tmp_path, warnings):
     def predicting(features, labels, mode):
         return eb.EstimatorSpec(mode, predictions=features)
 
@@ -80,24 +80,24 @@ def test_a_prediction_is_watched_but_not_while_the_caller_has_control(tmp_path, 
 
     watchdog = eb.training.Watchdog(NAP)
     estimator = eb.Estimator(predicting, str(tmp_path))
-    taken = estimator.predict(ones, hooks=[watchdog])
-    next(taken)
+    predictions = estimator.predict(ones, hooks=[watchdog])
+    next(predictions)
     time.sleep(2 * NAP)  # the caller's own
     estimator.predict(ones)
-    next(taken)
-    taken.close()
-    assert said() == []
+    next(predictions)
+    predictions.close()
+    assert warnings() == []
     assert len(list(estimator.predict(slow_input, hooks=[watchdog]))) == 2
-    text = said()[0]
+    text = warnings()[0]
     assert text.startswith("Prediction: no progress for ")
     assert "It waits for the input: a generator, in examples (" in text
 
 
-def test_the_environment_sets_it_and_stacks_are_written(tmp_path, said, monkeypatch, capfd):
+def test_the_environment_sets_it_and_stacks_are_written(tmp_path, warnings, monkeypatch, capfd):
     monkeypatch.setenv("ESTIMATOR_BRIDGE_WATCHDOG", f"{NAP / 3}, stacks")
     # Three naps: on a busy machine the first report may come while TensorFlow starts.
     eb.Estimator(model_fn, str(tmp_path)).train(ones, steps=3, hooks=[Hangs()])
-    assert said()
+    assert warnings()
     written = capfd.readouterr().err
     assert "most recent call first" in written
     assert "in after_run" in written
@@ -108,12 +108,12 @@ def test_the_environment_sets_it_and_stacks_are_written(tmp_path, said, monkeypa
         eb.Estimator(model_fn, str(tmp_path)).train(ones, steps=1)
 
 
-def test_steps_that_end_in_time_are_not_spoken_of(tmp_path, said):
+def test_steps_that_end_in_time_are_not_spoken_of(tmp_path, warnings):
     before = set(threading.enumerate())
     estimator = eb.Estimator(model_fn, str(tmp_path))
     estimator.train(ones, steps=3)
     estimator.evaluate(ones, steps=3)
-    assert said() == []
+    assert warnings() == []
     time.sleep(0.1)
     left = {thread.name for thread in set(threading.enumerate()) - before}
     assert "estimator_bridge watchdog" not in left

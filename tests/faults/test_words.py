@@ -54,9 +54,9 @@ def refused(kind, call):
 @pytest.mark.parametrize("name", ["steps", "max_steps"])
 @pytest.mark.parametrize("value", ["3", [3], "three"])
 def test_steps_that_are_no_number(estimator, name, value):
-    told = refused(TypeError, lambda: estimator.train(dataset, **{name: value}))
-    assert f"{name} must be a number, given: {value!r} ({type(value).__name__})" in told
-    assert (f"Convert it first: {name}=int('3')" in told) == (value == "3")
+    message = refused(TypeError, lambda: estimator.train(dataset, **{name: value}))
+    assert f"{name} must be a number, given: {value!r} ({type(value).__name__})" in message
+    assert (f"Convert it first: {name}=int('3')" in message) == (value == "3")
     assert "steps must be a number" in refused(
         TypeError, lambda: estimator.evaluate(dataset, steps=value)
     )
@@ -72,15 +72,15 @@ def test_numbers_of_other_kinds_stay_steps(tmp_path):
 
 
 def test_times_and_steps_of_specs_that_are_no_numbers():
-    told = refused(TypeError, lambda: eb.TrainSpec(dataset, max_steps="3"))
-    assert "max_steps must be a number, given: '3' (str)" in told
+    message = refused(TypeError, lambda: eb.TrainSpec(dataset, max_steps="3"))
+    assert "max_steps must be a number, given: '3' (str)" in message
     for name in ("steps", "throttle_secs", "start_delay_secs"):
-        told = refused(TypeError, lambda name=name: eb.EvalSpec(dataset, **{name: "3"}))
-        assert f"{name} must be a number, given: '3' (str)" in told
+        message = refused(TypeError, lambda name=name: eb.EvalSpec(dataset, **{name: "3"}))
+        assert f"{name} must be a number, given: '3' (str)" in message
 
 
 @pytest.mark.parametrize(
-    ("hooks", "wanted"),
+    ("hooks", "hint"),
     [
         ([Hook], "which is a class. Pass an instance of it: Hook(...)"),
         (Hook(), "(Hook), which is not a list; put it into a list: [Hook(...)]"),
@@ -88,28 +88,28 @@ def test_times_and_steps_of_specs_that_are_no_numbers():
         ("x", "'x' (str)"),
     ],
 )
-def test_hooks_that_are_none(estimator, hooks, wanted):
+def test_hooks_that_are_none(estimator, hooks, hint):
     for call in (
         lambda: estimator.train(dataset, hooks=hooks),
         lambda: estimator.evaluate(dataset, hooks=hooks),
         lambda: next(estimator.predict(dataset, hooks=hooks)),
     ):
-        told = refused(TypeError, call)
-        assert "Hooks must be a SessionRunHook, given: " in told
-        assert wanted in told
-    told = refused(TypeError, lambda: eb.EvalSpec(dataset, hooks=hooks))
-    assert "All hooks must be `SessionRunHook` instances, given: " in told
-    assert wanted in told
+        message = refused(TypeError, call)
+        assert "Hooks must be a SessionRunHook, given: " in message
+        assert hint in message
+    message = refused(TypeError, lambda: eb.EvalSpec(dataset, hooks=hooks))
+    assert "All hooks must be `SessionRunHook` instances, given: " in message
+    assert hint in message
 
 
 def test_a_listener_that_is_a_class(estimator):
-    told = refused(TypeError, lambda: estimator.train(dataset, saving_listeners=[Listener]))
-    assert "saving_listeners must be a list of CheckpointSaverListener, given: " in told
-    assert "Pass an instance of it: Listener(...)" in told
+    message = refused(TypeError, lambda: estimator.train(dataset, saving_listeners=[Listener]))
+    assert "saving_listeners must be a list of CheckpointSaverListener, given: " in message
+    assert "Pass an instance of it: Listener(...)" in message
 
 
 @pytest.mark.parametrize(
-    ("returned", "kind", "wanted"),
+    ("returned", "kind", "hint"),
     [
         (
             lambda: [({"x": X}, Y)] * 3,
@@ -125,21 +125,21 @@ def test_a_listener_that_is_a_class(estimator):
         (lambda: ({"x": object()}, Y), TypeError, "got object (<object"),
     ],
 )
-def test_what_an_input_fn_returns(estimator, returned, kind, wanted):
-    told = refused(kind, lambda: estimator.train(returned, steps=1))
-    assert wanted in told
-    assert "tf.data.Dataset" in told or "len 2 tuple" in told
-    assert len(told) < 600  # whole arrays would hide the sentence
+def test_what_an_input_fn_returns(estimator, returned, kind, hint):
+    message = refused(kind, lambda: estimator.train(returned, steps=1))
+    assert hint in message
+    assert "tf.data.Dataset" in message or "len 2 tuple" in message
+    assert len(message) < 600  # whole arrays would hide the sentence
 
 
 def test_an_input_fn_that_is_a_dataset(estimator):
-    told = refused(TypeError, lambda: estimator.train(dataset(), steps=1))
-    assert "input_fn must be a function" in told
-    assert "lambda: make_dataset()" in told
+    message = refused(TypeError, lambda: estimator.train(dataset(), steps=1))
+    assert "input_fn must be a function" in message
+    assert "lambda: make_dataset()" in message
 
 
 @pytest.mark.parametrize(
-    ("changed", "wanted"),
+    ("changed", "hint"),
     [
         (lambda spec: (spec.loss, spec.train_op), "EstimatorSpec(mode, loss=..., train_op=...)"),
         (lambda spec: None, "Is a return statement missing?"),
@@ -147,15 +147,15 @@ def test_an_input_fn_that_is_a_dataset(estimator):
         (type, "It is the class: return EstimatorSpec(mode"),
     ],
 )
-def test_a_model_fn_that_returns_no_spec(tmp_path, changed, wanted):
+def test_a_model_fn_that_returns_no_spec(tmp_path, changed, hint):
     def model_fn(features, labels, mode):
         return changed(spec(features, labels, mode))
 
     estimator = eb.Estimator(model_fn, str(tmp_path))
-    told = refused(ValueError, lambda: estimator.train(dataset, steps=1))
-    assert "model_fn should return an EstimatorSpec" in told
-    assert "model_fn(features, labels, mode) returned" in told
-    assert wanted in told
+    message = refused(ValueError, lambda: estimator.train(dataset, steps=1))
+    assert "model_fn should return an EstimatorSpec" in message
+    assert "model_fn(features, labels, mode) returned" in message
+    assert hint in message
 
 
 def test_params_that_are_no_dict(tmp_path):
@@ -171,20 +171,20 @@ def test_params_that_are_no_dict(tmp_path):
         train_batch_size=2,
         params=namespace,
     )
-    told = refused(TypeError, lambda: on_tpu.train(lambda params: dataset(), steps=1))
-    assert "params must be a dict" in told
-    assert "got Namespace: Namespace(rate=0.1). vars(params) is a dict of ['rate']" in told
+    message = refused(TypeError, lambda: on_tpu.train(lambda params: dataset(), steps=1))
+    assert "params must be a dict" in message
+    assert "got Namespace: Namespace(rate=0.1). vars(params) is a dict of ['rate']" in message
 
 
 def test_a_model_dir_that_is_no_path():
-    told = refused(TypeError, lambda: eb.Estimator(spec, 3))
-    assert "model_dir must be the path of a folder" in told
-    assert "got int: 3" in told
+    message = refused(TypeError, lambda: eb.Estimator(spec, 3))
+    assert "model_dir must be the path of a folder" in message
+    assert "got int: 3" in message
 
 
 def test_a_number_of_checkpoints_that_is_not_whole(tmp_path):
-    told = refused(TypeError, lambda: eb.RunConfig(keep_checkpoint_max=2.5))
-    assert "keep_checkpoint_max should be a whole number >= 0, got 2.5" in told
+    message = refused(TypeError, lambda: eb.RunConfig(keep_checkpoint_max=2.5))
+    assert "keep_checkpoint_max should be a whole number >= 0, got 2.5" in message
     one = eb.RunConfig(keep_checkpoint_max=True, save_checkpoints_steps=1)
     estimator = eb.Estimator(spec, str(tmp_path), one)
     estimator.train(dataset, max_steps=2)  # as the original did, and kept one
@@ -195,7 +195,7 @@ CLUSTER = {"chief": ["h:1"], "worker": ["h:2"]}
 
 
 @pytest.mark.parametrize(
-    ("content", "kind", "wanted"),
+    ("content", "kind", "hint"),
     [
         ({"task": {"type": "worker", "index": "first"}}, ValueError, "Given str: 'first'"),
         ({"task": {"type": "worker", "index": [0]}}, TypeError, "Given list: [0]"),
@@ -206,17 +206,17 @@ CLUSTER = {"chief": ["h:1"], "worker": ["h:2"]}
     ],
 )
 @pytest.mark.parametrize("config", [eb.RunConfig, eb.tpu.RunConfig])
-def test_tf_config(monkeypatch, config, content, kind, wanted):
+def test_tf_config(monkeypatch, config, content, kind, hint):
     task = {"type": "worker", "index": 0}
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": CLUSTER, "task": task, **content}))
-    told = refused(kind, config)
-    assert "TF_CONFIG" in told
-    assert wanted in told
+    message = refused(kind, config)
+    assert "TF_CONFIG" in message
+    assert hint in message
 
 
 def test_a_cluster_shows_no_credentials(monkeypatch):
     cluster = {"chief": "https://user:secret-word@host"}
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster}))
-    told = refused(TypeError, eb.RunConfig)
-    assert "***@host" in told
-    assert not re.search("secret-word", told)
+    message = refused(TypeError, eb.RunConfig)
+    assert "***@host" in message
+    assert not re.search("secret-word", message)

@@ -45,12 +45,14 @@ def test_null_leaves_the_default(values, tmp_path):
 
 
 def test_an_unknown_key_is_named_with_the_nearest_and_its_line(values, capsys, tmp_path):
-    told = refusal(values, capsys, tmp_path, "mode: train\ntrain_stepz: 5\n")
-    assert "run.yaml, line 2: train_stepz: there is no such flag; did you mean train_steps?" in told
+    message = refusal(values, capsys, tmp_path, "mode: train\ntrain_stepz: 5\n")
+    assert (
+        "run.yaml, line 2: train_stepz: there is no such flag; did you mean train_steps?" in message
+    )
 
 
 @pytest.mark.parametrize(
-    ("line", "wanted"),
+    ("line", "message"),
     [
         ("train_steps: many", "got many (a text), want a whole number"),
         ("train_steps: 1.5", "got 1.5 (a number), want a whole number"),
@@ -64,29 +66,29 @@ def test_an_unknown_key_is_named_with_the_nearest_and_its_line(values, capsys, t
         ("mode: yes", 'got yes (a truth value), want a text, such as mode: "yes"'),
     ],
 )
-def test_a_value_of_another_type_is_refused(values, capsys, tmp_path, line, wanted):
-    assert wanted in refusal(values, capsys, tmp_path, line + "\n")
+def test_a_value_of_another_type_is_refused(values, capsys, tmp_path, line, message):
+    assert message in refusal(values, capsys, tmp_path, line + "\n")
 
 
 def test_all_problems_come_together(values, capsys, tmp_path):
-    told = refusal(values, capsys, tmp_path, "xla: 3\ntrain_steps: 4\nnope: 1\ntrain_steps: 5\n")
+    message = refusal(values, capsys, tmp_path, "xla: 3\ntrain_steps: 4\nnope: 1\ntrain_steps: 5\n")
     for part in ("line 1: xla", "line 3: nope", "line 4: train_steps: given twice, in line 2 too"):
-        assert part in told
+        assert part in message
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "message"),
     [("- a\n- b\n", "want lines of `flag: value`"), ("a: [1\n", "not YAML"), ("a", "got a scalar")],
 )
-def test_a_file_that_is_no_mapping_is_refused(values, capsys, tmp_path, text, wanted):
-    assert wanted in refusal(values, capsys, tmp_path, text)
+def test_a_file_that_is_no_mapping_is_refused(values, capsys, tmp_path, text, message):
+    assert message in refusal(values, capsys, tmp_path, text)
 
 
 def test_a_missing_file_and_an_empty_name_are_refused(values, capsys, tmp_path):
-    for given, wanted in (("gone.yaml", "cannot be read: No such file"), ("", "is empty")):
+    for file, message in (("gone.yaml", "cannot be read: No such file"), ("", "is empty")):
         with pytest.raises(SystemExit):
-            flags.parse_flags(["train.py", f"--config={given}"], values)
-        assert wanted in capsys.readouterr().err
+            flags.parse_flags(["train.py", f"--config={file}"], values)
+        assert message in capsys.readouterr().err
 
 
 def test_an_alternative_on_the_command_line_replaces_the_files(values, tmp_path):
@@ -99,13 +101,13 @@ def test_an_alternative_on_the_command_line_replaces_the_files(values, tmp_path)
 def test_what_was_in_force_runs_again(values, tmp_path):
     text = "train_steps: 7\ntpu: emulated:2\nbatch_size_per_core: 16\nprofile: '3:5'\n"
     parse(values, tmp_path, text, "--mode=train", "--dry_run")
-    kept = flags.flags_in_force(values)
-    flags.write_config(str(tmp_path / "again.yaml"), kept, "a comment")
+    saved = flags.flags_in_force(values)
+    flags.write_config(str(tmp_path / "again.yaml"), saved, "a comment")
     again = absl_flags.FlagValues()
     flags.define_flags(again)
     flags.parse_flags(["train.py", "--config", str(tmp_path / "again.yaml")], again)
-    assert flags.flags_in_force(again) == kept
-    assert not {"config", "dry_run", "train_batch_size"} & set(kept)
+    assert flags.flags_in_force(again) == saved
+    assert not {"config", "dry_run", "train_batch_size"} & set(saved)
     assert (again.train_steps, again.profile, again.mode) == (7, "3:5", "train")
 
 
@@ -118,6 +120,6 @@ def test_flags_of_libraries_are_not_kept(values, tmp_path, monkeypatch):
         exec(source, vars(module))
         module.define(absl_flags, values)
     parse(values, tmp_path, "train_steps: 7\n")
-    kept = flags.flags_in_force(values)
-    assert (kept["train_steps"], kept["my_flags_format"]) == (7, "A")
-    assert "some_hub_format" not in kept
+    saved = flags.flags_in_force(values)
+    assert (saved["train_steps"], saved["my_flags_format"]) == (7, "A")
+    assert "some_hub_format" not in saved

@@ -51,28 +51,28 @@ def test_a_flagfile_that_is_no_text_is_named(values, capsys, tmp_path):
     file = tmp_path / "flags.bin"
     file.write_bytes(b"\xff\xfe\x00--train_steps=3")
     for arguments in ([f"--flagfile={file}"], ["--flagfile", str(file)]):
-        told = refusal(values, capsys, *arguments)
-        assert f"{file}: not a text file. Want one flag per line, such as --mode=train" in told
+        message = refusal(values, capsys, *arguments)
+        assert f"{file}: not a text file. Want one flag per line, such as --mode=train" in message
 
 
 def test_a_flagfile_that_cannot_be_opened_says_why(values, capsys, tmp_path):
-    told = refusal(values, capsys, f"--flagfile={tmp_path}")
-    assert f"--flagfile={tmp_path}: cannot be read: Is a directory" in told
-    told = refusal(values, capsys, f"--flagfile={tmp_path}/none")
-    assert f"--flagfile={tmp_path}/none: cannot be read: No such file or directory" in told
+    message = refusal(values, capsys, f"--flagfile={tmp_path}")
+    assert f"--flagfile={tmp_path}: cannot be read: Is a directory" in message
+    message = refusal(values, capsys, f"--flagfile={tmp_path}/none")
+    assert f"--flagfile={tmp_path}/none: cannot be read: No such file or directory" in message
 
 
 def test_a_file_without_flags_does_not_fill_the_screen(values, capsys, tmp_path):
     file = tmp_path / "flags.txt"
     file.write_text("word " * 1000 + "\n" + "line\n" * 1000)
-    told = refusal(values, capsys, f"--flagfile={file}")
-    assert "'line': flags start with --, as in --mode=train" in told
-    assert "and 996 more" in told
-    assert len(told) < 1000
+    message = refusal(values, capsys, f"--flagfile={file}")
+    assert "'line': flags start with --, as in --mode=train" in message
+    assert "and 996 more" in message
+    assert len(message) < 1000
 
 
 @pytest.mark.parametrize(
-    ("argument", "wanted"),
+    ("argument", "message"),
     [
         ("--use_tpu=maybe", "flag --use_tpu=maybe: want true or false"),
         ("--train_steps=many", "train_steps=many"),
@@ -81,8 +81,8 @@ def test_a_file_without_flags_does_not_fill_the_screen(values, capsys, tmp_path)
         ("train", "--mode=train"),
     ],
 )
-def test_malformed_argument(values, capsys, argument, wanted):
-    assert wanted in refusal(values, capsys, argument)
+def test_malformed_argument(values, capsys, argument, message):
+    assert message in refusal(values, capsys, argument)
 
 
 def test_importing_flags_does_not_import_tensorflow():
@@ -110,5 +110,5 @@ def test_flags_belong_to_the_program_that_defines_them(tmp_path):
 @pytest.mark.parametrize("words", [["--flagfile="], ["-flagfile="], ["--flagfile", ""]])
 def test_a_flagfile_without_a_name_is_refused(values, capsys, words):
     """absl takes it for none: all flags would have their defaults."""
-    told = refusal(values, capsys, *words)
-    assert "--flagfile= is empty: name a file with one flag per line" in told
+    message = refusal(values, capsys, *words)
+    assert "--flagfile= is empty: name a file with one flag per line" in message

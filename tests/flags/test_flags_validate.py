@@ -20,7 +20,7 @@ def problems(*arguments, num_replicas=None):
 
 
 def test_everything_wrong_is_listed_at_once():
-    found = problems(
+    messages = problems(
         "--tpu=emulated:8",
         "--num_shards=4",
         "--train_batch_size=100",
@@ -28,8 +28,8 @@ def test_everything_wrong_is_listed_at_once():
         "--learning_rate=nan",
         "--model_dir=",
     )
-    text = "\n".join(found)
-    assert len(found) == 5
+    text = "\n".join(messages)
+    assert len(messages) == 5
     assert "train batch size 100 must be divisible by number of replicas 8; use 96 or 104" in text
     assert "--train_steps=0: want a number of 1 or more" in text
     assert "--learning_rate=nan" in text
@@ -131,10 +131,10 @@ def test_every_mode_has_phases_in_order():
     order = ["train", "evaluate", "predict", "export"]
     values = parsed()
     for mode in values["mode"].parser.enum_values:
-        found = list(flags.phases(mode))
-        assert found
+        phases = list(flags.phases(mode))
+        assert phases
         alone = ["train_and_evaluate"]
-        assert found in ([phase for phase in order if phase in found], alone)
+        assert phases in ([phase for phase in order if phase in phases], alone)
 
 
 @pytest.mark.parametrize(
@@ -143,21 +143,21 @@ def test_every_mode_has_phases_in_order():
 )
 def test_counts_that_no_tensor_can_hold(name, most):
     flags.check_flags(parsed(f"--{name}={most}", "--nouse_tpu"))
-    (told,) = problems(f"--{name}={most + 1}", "--nouse_tpu")
-    assert told == f"--{name}={most + 1}: want a number from 1 to {most}"
+    (message,) = problems(f"--{name}={most + 1}", "--nouse_tpu")
+    assert message == f"--{name}={most + 1}: want a number from 1 to {most}"
 
 
 def test_a_number_of_thousands_of_digits_is_shown_in_part():
-    (told,) = problems(f"--train_steps={'9' * 4000}")
-    assert "999... (4000 digits): want a number from 1 to " in told
-    assert len(told) < 150
+    (message,) = problems(f"--train_steps={'9' * 4000}")
+    assert "999... (4000 digits): want a number from 1 to " in message
+    assert len(message) < 150
 
 
 @pytest.mark.parametrize("name", ["grace_secs", "watchdog_secs"])
 @pytest.mark.parametrize("value", ["1e300", "inf", "nan", "-1"])
 def test_times_that_no_timer_can_hold(name, value):
-    (told,) = problems(f"--{name}={value}")
-    assert "want a number of seconds, 0 or more" in told
+    (message,) = problems(f"--{name}={value}")
+    assert "want a number of seconds, 0 or more" in message
 
 
 @pytest.mark.parametrize("tpu", ["gpu:", "gpu:0", "gpu:x", "gpu:65", "gpu:1.5"])
@@ -166,8 +166,8 @@ def test_malformed_gpu_value(tpu):
 
 
 def test_gpus_divide_a_batch_too():
-    (told,) = problems("--tpu=gpu:3", "--eval_batch_size=63", "--predict_batch_size=63")
-    assert "train batch size 64 must be divisible by number of replicas 3" in told
+    (message,) = problems("--tpu=gpu:3", "--eval_batch_size=63", "--predict_batch_size=63")
+    assert "train batch size 64 must be divisible by number of replicas 3" in message
 
 
 @pytest.mark.parametrize("name", ["model_dir", "data_dir", "export_dir"])
@@ -175,10 +175,10 @@ def test_folders_that_cannot_be_any(name, tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     assert problems(f"--{name}={file}") == [f"--{name}={file}: want a folder, but this is a file"]
-    (told,) = problems(f"--{name}={file}/below/it")
-    assert told == f"--{name}={file}/below/it: want a folder, but {file} is a file"
-    (told,) = problems(f"--{name}=run[1]")
-    assert "TensorFlow treats [ and ] in a name as a pattern" in told
+    (message,) = problems(f"--{name}={file}/below/it")
+    assert message == f"--{name}={file}/below/it: want a folder, but {file} is a file"
+    (message,) = problems(f"--{name}=run[1]")
+    assert "TensorFlow treats [ and ] in a name as a pattern" in message
     assert "printable" in problems(f"--{name}=a\0b")[0]
     flags.check_flags(parsed(f"--{name}=gs://bucket/file", "--nouse_tpu"))
     flags.check_flags(parsed(f"--{name}={tmp_path}/new/folder", "--nouse_tpu"))

@@ -12,12 +12,12 @@ def parsed(*arguments):
 
 
 @pytest.mark.parametrize(
-    ("scaling", "size", "wanted"),
+    ("scaling", "size", "expected"),
     [("none", 512, 0.1), ("linear", 512, 0.2), ("linear", 64, 0.025), ("sqrt", 1024, 0.2)],
 )
-def test_the_rate_follows_the_global_batch(scaling, size, wanted):
+def test_the_rate_follows_the_global_batch(scaling, size, expected):
     values = parsed("--learning_rate=0.1", f"--learning_rate_scaling={scaling}")
-    assert flags.RateRule.of(values).for_batch(size) == pytest.approx(wanted)
+    assert flags.RateRule.of(values).for_batch(size) == pytest.approx(expected)
 
 
 def test_a_size_per_core_sets_the_global_sizes_that_are_not_given():
@@ -34,7 +34,7 @@ def test_fewer_than_eight_on_a_core_is_worth_a_remark():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "wanted"),
+    ("arguments", "message"),
     [
         (["--batch_size_per_core=8", "--train_batch_size=8"], "give one"),
         (["--batch_size_per_core=0"], "--batch_size_per_core=0: want a number of 1 or more"),
@@ -48,10 +48,10 @@ def test_fewer_than_eight_on_a_core_is_worth_a_remark():
         (["--dry_run", "--compile_only", "--compile_for=v5e-8"], "give one"),
     ],
 )
-def test_rules_that_contradict_are_refused(capsys, arguments, wanted):
+def test_rules_that_contradict_are_refused(capsys, arguments, message):
     with pytest.raises(SystemExit):
         parsed(*arguments)
-    assert wanted in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_stretch_of_steps_is_read():

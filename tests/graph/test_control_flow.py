@@ -204,15 +204,15 @@ def test_v1_control_flow_on_replicas_without_a_sum():
 def test_only_what_is_fetched_is_lifted_and_run():
     with trace_graph() as graph:
         w = v1.get_variable("w", initializer=1.0)
-        wanted = w * 2.0
-        v1.Print(wanted, ["never"])
+        fetched = w * 2.0
+        v1.Print(fetched, ["never"])
         other = w.assign(7.0)
-        lifted = Lifted(Snapshot.of(graph), [ref(wanted)], [ref(w.handle)], {"w"})
+        lifted = Lifted(Snapshot.of(graph), [ref(fetched)], [ref(w.handle)], {"w"})
         session = lifted_session(graph)
-        assert session.run(wanted) == 2.0
+        assert session.run(fetched) == 2.0
         assert session.run(w) == 1.0
     assert lifted.input_refs == {"w:0"}
-    assert wanted.op.name in lifted.names
+    assert fetched.op.name in lifted.names
     assert other.op.name not in lifted.names
     assert not {n for n in lifted.names if "Print" in n}
     assert not lifted.writes

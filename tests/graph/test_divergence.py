@@ -33,9 +33,9 @@ def through_another_variable(batch):
 
 
 def sum_of_a_differing_variable(batch):
-    a, kept = variables("a", "kept")
-    with tf.control_dependencies([kept.assign_add(batch)]):
-        return [a.assign_sub(total(kept.read_value()))]
+    a, total_of_batches = variables("a", "kept")
+    with tf.control_dependencies([total_of_batches.assign_add(batch)]):
+        return [a.assign_sub(total(total_of_batches.read_value()))]
 
 
 def random_numbers(batch):
@@ -65,7 +65,7 @@ def constants_and_shapes(batch):
 
 
 @pytest.mark.parametrize(
-    ("program", "wanted"),
+    ("program", "expected"),
     [
         (joined, set()),
         (own_batch, {"a"}),
@@ -77,10 +77,10 @@ def constants_and_shapes(batch):
         (constants_and_shapes, set()),
     ],
 )
-def test_variables_that_come_to_differ(program, wanted):
+def test_variables_that_come_to_differ(program, expected):
     with trace_graph(seed=1) as graph:
         batch = v1.placeholder(tf.float32, [3])
         fetches = [ref(element) for element in program(batch)]
-    found = diverging_variables(graph, fetches, Resources.owners_in(graph))
-    assert set(found) == wanted
-    assert all(name in {op.name for op in graph.get_operations()} for name in found.values())
+    operations = diverging_variables(graph, fetches, Resources.owners_in(graph))
+    assert set(operations) == expected
+    assert all(name in {op.name for op in graph.get_operations()} for name in operations.values())

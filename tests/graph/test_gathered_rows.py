@@ -48,7 +48,7 @@ def read(dataset):
 
 def both(make, keeps_positions=False):
     """Returns the batches of a dataset that a graph makes: as it is, and rewritten."""
-    found = []
+    results = []
     for keeps in (True, keeps_positions):
         with trace_graph(seed=5) as graph:
             dataset = make()
@@ -56,9 +56,9 @@ def both(make, keeps_positions=False):
         session = LiftedSession(graph, tf.distribute.get_strategy())
         session.resources.inputs.keeps_positions = keeps
         with eager_mode():
-            found.append(read(lifted_dataset(session, variant.name, dataset.element_spec)))
+            results.append(read(lifted_dataset(session, variant.name, dataset.element_spec)))
         session.close()
-    return found
+    return results
 
 
 def same(one, other):
@@ -88,7 +88,7 @@ STEPS = {
     "take": st.tuples(st.sampled_from([0, 1, 7, 30, -1])),
     "prefetch": st.tuples(st.sampled_from([1, 3, -1])),
 }
-STEP = st.one_of(*(st.tuples(st.just(name), given) for name, given in STEPS.items()))
+STEP = st.one_of(*(st.tuples(st.just(name), arguments) for name, arguments in STEPS.items()))
 
 
 @given(
@@ -287,8 +287,8 @@ def test_a_one_shot_iterator_shares_the_array_of_its_graph():
     nodes = dataset_nodes(iterator, snapshot, graph)
     assert not any(node.op == "PyFuncStateless" for node in nodes)
     assert sum(node.ByteSize() for node in nodes) < 10_000
-    found = with_rows_gathered(snapshot.with_nodes(nodes), graph)
-    assert "RebatchDatasetV2" in {node.op for node in found.nodes.values()}
+    rewritten = with_rows_gathered(snapshot.with_nodes(nodes), graph)
+    assert "RebatchDatasetV2" in {node.op for node in rewritten.nodes.values()}
 
 
 def test_a_one_shot_iterator_that_computes_is_left_alone():
@@ -321,19 +321,19 @@ def repeated():
 )
 def test_the_optimizer_is_off_where_it_would_only_copy_the_arrays(make, is_off):
     with trace_graph(seed=5) as graph:
-        made = make()
-        variant = tf.data.experimental.to_variant(made)
+        dataset = make()
+        variant = tf.data.experimental.to_variant(dataset)
     session = LiftedSession(graph, tf.distribute.get_strategy())
     with eager_mode():
-        found = [
-            lifted_dataset(session, variant.name, made.element_spec, is_whole=is_whole)
+        datasets = [
+            lifted_dataset(session, variant.name, dataset.element_spec, is_whole=is_whole)
             for is_whole in (False, True)
         ]
         defaults = [
-            d.options().experimental_optimization.apply_default_optimizations for d in found
+            d.options().experimental_optimization.apply_default_optimizations for d in datasets
         ]
         assert defaults == [None, False if is_off else None]
-        same(*map(read, found))
+        same(*map(read, datasets))
     session.close()
 
 

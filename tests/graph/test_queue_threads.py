@@ -37,10 +37,10 @@ def own_threads():
 
 def test_runners_fill_a_queue_until_they_are_stopped():
     with trace_graph() as graph:
-        taken = counting_queue().dequeue()
+        element = counting_queue().dequeue()
     session = started(graph)
     assert session.queues.started
-    assert [int(session.run(taken)) for _ in range(12)] == [*range(1, 13)]
+    assert [int(session.run(element)) for _ in range(12)] == [*range(1, 13)]
     assert own_threads()
     session.end_input()
     assert not session.queues.started
@@ -50,11 +50,11 @@ def test_runners_fill_a_queue_until_they_are_stopped():
 
 def test_a_runner_that_ends_closes_its_queue():
     with trace_graph() as graph:
-        taken = counting_queue(limit=3).dequeue()
+        element = counting_queue(limit=3).dequeue()
     session = started(graph)
-    assert [int(session.run(taken)) for _ in range(3)] == [1, 2, 3]
+    assert [int(session.run(element)) for _ in range(3)] == [1, 2, 3]
     with pytest.raises(tf.errors.OutOfRangeError):
-        session.run(taken)
+        session.run(element)
     session.queues.check()  # an end is no error
     session.close()
     assert own_threads() == []
@@ -65,10 +65,10 @@ def test_a_runner_that_fails_is_heard_of():
         queue = v1.FIFOQueue(3, [tf.float32], [[]])
         bad = tf.strings.to_number(tf.constant("no number"))
         v1.train.add_queue_runner(v1.train.QueueRunner(queue, [queue.enqueue([bad])]))
-        taken = queue.dequeue()
+        element = queue.dequeue()
     session = started(graph)
     with pytest.raises(tf.errors.OutOfRangeError):
-        session.run(taken)
+        session.run(element)
     with pytest.raises(tf.errors.InvalidArgumentError, match="no number"):
         session.queues.check()
     session.close()
@@ -79,9 +79,9 @@ def test_the_end_of_the_input_ends_whoever_waits_for_its_queues():
     with trace_graph() as graph:
         queue = counting_queue(capacity=1)
         empty = v1.FIFOQueue(1, [tf.int64], [[]]).dequeue()
-        taken = queue.dequeue()
+        element = queue.dequeue()
     session = started(graph)
-    session.run(taken)
+    session.run(element)
     ended = []
 
     def wait():

@@ -117,8 +117,8 @@ def drawn_for_a_tpu(replica):
     @tf.function(autograph=False)
     def draw():
         results = lifted({}, lambda sums: [], replica, 5)
-        made = tf.compat.v1.get_default_graph().get_operations()
-        kernels = [op for op in made if op.type == "StatelessRandomUniformV2"]
+        operations = tf.compat.v1.get_default_graph().get_operations()
+        kernels = [op for op in operations if op.type == "StatelessRandomUniformV2"]
         return results, [op.inputs[1] for op in kernels], [op.inputs[3] for op in kernels]
 
     values, keys, algorithms = draw()

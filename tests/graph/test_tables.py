@@ -59,11 +59,11 @@ def test_a_table_keeps_what_an_earlier_run_wrote():
     with trace_graph() as graph:
         table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, 0, -2)
         key = v1.placeholder(tf.int64, [1])
-        insert, found = table.insert(key, key * 10), table.lookup(tf.constant([3, 4], tf.int64))
+        insert, values = table.insert(key, key * 10), table.lookup(tf.constant([3, 4], tf.int64))
     session = lifted_session(graph)
-    assert session.run(found).tolist() == [-1, -1]
+    assert session.run(values).tolist() == [-1, -1]
     session.run(insert, {key: [4]})
-    assert session.run(found).tolist() == [-1, 40]
+    assert session.run(values).tolist() == [-1, 40]
 
 
 def test_one_shared_name_in_two_sessions_does_not_collide():
@@ -81,12 +81,12 @@ def test_one_shared_name_in_two_sessions_does_not_collide():
 
 def test_a_table_before_its_initializer():
     with trace_graph() as graph:
-        found = index_table().lookup(tf.constant(["cat"]))
+        values = index_table().lookup(tf.constant(["cat"]))
     session = LiftedSession(graph, default_strategy())
     with pytest.raises(tf.errors.FailedPreconditionError, match="not initialized"):
-        session.run(found)
+        session.run(values)
     initialize_all(session)
-    assert session.run(found).tolist() == [0]
+    assert session.run(values).tolist() == [0]
 
 
 @pytest.mark.parametrize("cores", [1, 2])
@@ -107,12 +107,12 @@ def test_a_queue_and_an_iterator_of_the_graph():
     with trace_graph() as graph:
         queue = v1.FIFOQueue(10, [tf.int32], [[]])
         fill = queue.enqueue_many([[1, 2, 3]])
-        taken, size = queue.dequeue(), queue.size()
+        element, size = queue.dequeue(), queue.size()
         iterator = v1.data.make_initializable_iterator(tf.data.Dataset.range(3))
         following = iterator.get_next()
     session = lifted_session(graph)
     session.run(fill)
-    assert [session.run(taken) for _ in range(2)] == [1, 2]
+    assert [session.run(element) for _ in range(2)] == [1, 2]
     assert session.run(size) == 1
     session.run(iterator.initializer)
     assert [session.run(following) for _ in range(3)] == [0, 1, 2]

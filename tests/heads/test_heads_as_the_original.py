@@ -58,8 +58,8 @@ def assert_same(ours, theirs, where):
 @pytest.mark.parametrize("name", SHARED)
 @pytest.mark.parametrize("version", [V1, V2], ids=["V1", "V2"])
 def test_head(version, name):
-    found = observed(SHARED[name], version)
-    assert_same(found, GOLDENS[f"{version['version']} {name}"], name)
+    results = observed(SHARED[name], version)
+    assert_same(results, GOLDENS[f"{version['version']} {name}"], name)
 
 
 @pytest.mark.parametrize("name", ONLY_V2)

@@ -134,13 +134,13 @@ def test_a_weight_column_is_a_name_or_a_numeric_column():
     assert float(weighed) == 1.0  # 2 * 1**2 / 2
 
 
-def training(head, **given):
+def training(head, **arguments):
     with tf.Graph().as_default():
         v1.train.create_global_step()
         weight = v1.get_variable("weight", [1, 1])
         logits = v1.placeholder(tf.float32, [None, 1]) @ weight
         return head.create_estimator_spec(
-            {}, eb.ModeKeys.TRAIN, logits, v1.placeholder(tf.float32, [None]), **given
+            {}, eb.ModeKeys.TRAIN, logits, v1.placeholder(tf.float32, [None]), **arguments
         )
 
 
@@ -221,10 +221,10 @@ def test_a_head_of_ones_own_needs_a_way_to_make_specs():
     with pytest.raises(NotImplementedError, match="Own has neither"):
         Own().create_estimator_spec({}, eb.ModeKeys.EVAL, LOGITS)
 
-    class Made(Own):
-        def _create_tpu_estimator_spec(self, mode, **given):
+    class OwnSpec(Own):
+        def _create_tpu_estimator_spec(self, mode, **arguments):
             return eb.tpu.TPUEstimatorSpec(mode, loss=tf.constant(2.0))
 
     with tf.Graph().as_default():
-        spec = Made().create_estimator_spec({}, eb.ModeKeys.EVAL, LOGITS)
+        spec = OwnSpec().create_estimator_spec({}, eb.ModeKeys.EVAL, LOGITS)
     assert isinstance(spec, eb.EstimatorSpec)

@@ -30,11 +30,11 @@ def logits_of(features, dimension):
 
 def v2_model_fn(features, labels, mode, params):
     head = params["make_head"]()
-    given = {}
+    arguments = {}
     logits = logits_of(features, head.logits_dimension)
     if mode == eb.ModeKeys.TRAIN:
-        given = params["training"]()
-    return head.create_estimator_spec(features, mode, logits, labels, **given)
+        arguments = params["training"]()
+    return head.create_estimator_spec(features, mode, logits, labels, **arguments)
 
 
 def legacy():

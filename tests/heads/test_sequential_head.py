@@ -21,12 +21,12 @@ def test_steps_of_dense_and_sparse_tensors_are_those_of_the_sequences(lengths, w
     most, size = max(lengths), width or 1
     mask = np.arange(most)[None, :] < np.array(lengths)[:, None]
     values = np.arange(1, mask.size * size + 1, dtype=np.float32).reshape([*mask.shape, size])
-    wanted = np.concatenate([values[i, :n] for i, n in enumerate(lengths)])
+    expected = np.concatenate([values[i, :n] for i, n in enumerate(lengths)])
     shaped = values if width else values[..., 0]
-    np.testing.assert_array_equal(real_steps(tf.constant(shaped), tf.constant(mask)), wanted)
-    kept = np.argwhere(mask if not width else np.repeat(mask[..., None], size, -1))
-    sparse = tf.SparseTensor(kept[::-1].copy(), shaped[tuple(kept[::-1].T)], shaped.shape)
-    np.testing.assert_array_equal(real_steps(sparse, tf.constant(mask)), wanted)
+    np.testing.assert_array_equal(real_steps(tf.constant(shaped), tf.constant(mask)), expected)
+    indices = np.argwhere(mask if not width else np.repeat(mask[..., None], size, -1))
+    sparse = tf.SparseTensor(indices[::-1].copy(), shaped[tuple(indices[::-1].T)], shaped.shape)
+    np.testing.assert_array_equal(real_steps(sparse, tf.constant(mask)), expected)
 
 
 def test_the_loss_is_that_of_the_steps():
@@ -37,8 +37,8 @@ def test_the_loss_is_that_of_the_steps():
     features = {"mask": tf.constant(MASK), "w": tf.constant([[1.0, 2.0], [3.0, 9.0]])}
     steps = tf.constant([[1.0], [-2.0], [0.5]])
     weights = {"w": tf.constant([[1.0], [2.0], [3.0]])}
-    wanted = head.loss(labels=tf.constant([[1], [0], [1]]), logits=steps, features=weights)
-    assert float(wrapped.loss(logits, labels, features)) == pytest.approx(float(wanted))
+    expected = head.loss(labels=tf.constant([[1], [0], [1]]), logits=steps, features=weights)
+    assert float(wrapped.loss(logits, labels, features)) == pytest.approx(float(expected))
     metrics = wrapped.update_metrics(wrapped.metrics(), features, logits, labels)
     assert float(metrics["label/mean"].result()) == pytest.approx(4 / 6)
     assert wrapped.name is None

@@ -23,8 +23,8 @@ v1 = tf.compat.v1
 def batches(input_fn, most=None, seed=None):
     """The batches that an estimator would see."""
     with trace_graph(seed) as graph:
-        found = call_input_fn(input_fn, graph)
-    dataset = found.dataset(LiftedSession(graph, default_strategy()))
+        inputs = call_input_fn(input_fn, graph)
+    dataset = inputs.dataset(LiftedSession(graph, default_strategy()))
     with eager_mode():
         return list(itertools.islice(dataset.as_numpy_iterator(), most))
 
@@ -36,28 +36,28 @@ def session_batches(input_fn):
         with v1.Session(graph=graph) as session:
             coordinator = v1.train.Coordinator()
             threads = v1.train.start_queue_runners(session, coordinator)
-            found = []
+            results = []
             try:
                 while True:
-                    found.append(session.run(tensors))
+                    results.append(session.run(tensors))
             except tf.errors.OutOfRangeError:
                 pass
             coordinator.request_stop()
             coordinator.join(threads)
     assert not any(thread.is_alive() for thread in threads)
-    return found
+    return results
 
 
 @settings(deadline=None, max_examples=15)
 @given(count=st.integers(1, 9), size=st.integers(1, 12), epochs=st.integers(0, 3))
 def test_batches_go_over_the_borders_of_epochs(count, size, epochs):
     x, y = {"a": np.arange(count), "b": np.arange(2.0 * count).reshape(count, 2)}, -np.arange(count)
-    found = batches(numpy_input_fn(x, y, size, epochs, shuffle=False))
-    assert all(len(labels) == size for _, labels in found[:-1])
+    read_batches = batches(numpy_input_fn(x, y, size, epochs, shuffle=False))
+    assert all(len(labels) == size for _, labels in read_batches[:-1])
     for read, array in [
-        ([f["a"] for f, _ in found], x["a"]),
-        ([f["b"] for f, _ in found], x["b"]),
-        ([labels for _, labels in found], y),
+        ([f["a"] for f, _ in read_batches], x["a"]),
+        ([f["b"] for f, _ in read_batches], x["b"]),
+        ([labels for _, labels in read_batches], y),
     ]:
         expected = np.concatenate([array] * epochs) if epochs else array[:0]
         np.testing.assert_array_equal(np.concatenate([array[:0], *read]), expected)
@@ -74,8 +74,8 @@ def test_a_plain_session_sees_the_same(epochs):
 
 def test_without_a_bound_batches_are_full_for_ever():
     input_fn = numpy_input_fn(np.arange(5), batch_size=3, num_epochs=None, shuffle=False)
-    found = batches(input_fn, most=4)
-    assert np.concatenate(found).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]
+    read_batches = batches(input_fn, most=4)
+    assert np.concatenate(read_batches).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]
     with tf.Graph().as_default():
         assert input_fn().shape.as_list() == [3]
         bounded = numpy_input_fn(np.ones([5, 2]), batch_size=3, shuffle=False)()
@@ -84,11 +84,11 @@ def test_without_a_bound_batches_are_full_for_ever():
 
 @pytest.mark.parametrize("read", [batches, session_batches])
 def test_shuffling_loses_no_example_and_changes_the_order(read):
-    found = read(numpy_input_fn(np.arange(200), batch_size=30, num_epochs=2, shuffle=True))
-    rows = np.concatenate(found)
+    read_batches = read(numpy_input_fn(np.arange(200), batch_size=30, num_epochs=2, shuffle=True))
+    rows = np.concatenate(read_batches)
     assert sorted(rows) == sorted([*range(200)] * 2)
     assert rows.tolist() != np.roll(np.tile(np.arange(200), 2), rows[0]).tolist()
-    assert {len(batch) for batch in found[:-1]} == {30}
+    assert {len(batch) for batch in read_batches[:-1]} == {30}
 
 
 def test_a_seed_settles_the_order():
@@ -118,8 +118,8 @@ def test_each_thread_reads_all_epochs(read):
     ],
 )  # fmt: skip
 def test_structures_and_types(read, x, y, expected):
-    (found,) = read(numpy_input_fn(x, y, shuffle=False))
-    assert tf.nest.map_structure(lambda leaf: leaf.tolist(), found) == expected
+    (batch,) = read(numpy_input_fn(x, y, shuffle=False))
+    assert tf.nest.map_structure(lambda leaf: leaf.tolist(), batch) == expected
 
 
 def test_the_arrays_are_not_changed_nor_copied_into_the_graph():

@@ -30,8 +30,8 @@ def labels_of(x):
 
 def batches(input_fn):
     with trace_graph() as graph:
-        found = call_input_fn(input_fn, graph)
-    dataset = found.dataset(LiftedSession(graph, default_strategy()))
+        inputs = call_input_fn(input_fn, graph)
+    dataset = inputs.dataset(LiftedSession(graph, default_strategy()))
     with eager_mode():
         structures = list(dataset.as_numpy_iterator())
     return [tf.nest.map_structure(lambda leaf: leaf.tolist(), batch) for batch in structures]
@@ -39,8 +39,8 @@ def batches(input_fn):
 
 def test_features_and_labels_without_the_index():
     x = frame()
-    found = batches(pandas_input_fn(x, labels_of(x), batch_size=3, shuffle=False))
-    assert found == [
+    read_batches = batches(pandas_input_fn(x, labels_of(x), batch_size=3, shuffle=False))
+    assert read_batches == [
         ({"a": [0, 1, 2], "b": [32, 33, 34]}, [0, -1, -2]),
         ({"a": [3], "b": [35]}, [-3]),
     ]
@@ -52,8 +52,8 @@ def test_features_and_labels_without_the_index():
 def test_a_frame_of_labels_may_name_its_columns_as_the_features_do():
     x = frame(2)
     y = x.rename(columns={"b": "c"}) * 10
-    (found,) = batches(pandas_input_fn(x, y, shuffle=False))
-    assert found == ({"a": [0, 1], "b": [32, 33]}, {"a": [0, 10], "c": [320, 330]})
+    (batch,) = batches(pandas_input_fn(x, y, shuffle=False))
+    assert batch == ({"a": [0, 1], "b": [32, 33]}, {"a": [0, 10], "c": [320, 330]})
 
 
 def test_a_plain_session_reads_epochs_to_their_end():
@@ -75,8 +75,8 @@ def test_shuffling_keeps_rows_together(capacity):
     reading = pandas_input_fn(
         x, labels_of(x), 20, num_epochs=2, shuffle=True, queue_capacity=capacity
     )
-    found = batches(reading)
-    rows = [row for f, labels in found for row in zip(f["a"], f["b"], labels)]
+    read_batches = batches(reading)
+    rows = [row for f, labels in read_batches for row in zip(f["a"], f["b"], labels)]
     assert sorted(rows) == sorted([(i, 32 + i, -i) for i in range(50)] * 2)
     assert [row[0] for row in rows] != [(rows[0][0] + i) % 50 for i in range(100)]
 
@@ -95,10 +95,10 @@ def test_types_of_columns():
     kinds = {name: tensor.dtype for name, tensor in features.items()}
     expected = {"text": tf.string, "nullable": tf.int32, "kind": tf.string, "flag": tf.bool}
     assert kinds == expected
-    (found,) = batches(pandas_input_fn(x, shuffle=False))
-    assert found["text"] == [b"u", b"v"]
-    assert found["nullable"] == [1, 2]
-    assert found["kind"] == [b"x", b"y"]
+    (batch,) = batches(pandas_input_fn(x, shuffle=False))
+    assert batch["text"] == [b"u", b"v"]
+    assert batch["nullable"] == [1, 2]
+    assert batch["kind"] == [b"x", b"y"]
 
 
 def test_later_changes_of_the_frame_are_not_seen():
@@ -120,9 +120,9 @@ def test_later_changes_of_the_frame_are_not_seen():
     ],
 )
 def test_what_it_refuses(arguments, error, message):
-    given = {"x": frame(), "y": labels_of(frame()), "shuffle": False, **arguments}
+    keywords = {"x": frame(), "y": labels_of(frame()), "shuffle": False, **arguments}
     with pytest.raises(error, match=message):
-        pandas_input_fn(**given)
+        pandas_input_fn(**keywords)
 
 
 def test_a_column_that_tensorflow_has_no_type_for_is_named():

@@ -21,20 +21,20 @@ def small():
 def test_a_model_works_in_a_function_after_a_trace_with_layers():
     model = small()
     expected = model(X).numpy()
-    made = []
+    models = []
 
     class Again(v1.train.SessionRunHook):
         def begin(self):  # hooks may use what model_fn made
-            made.append(made[0](tf.zeros([4, 2])))
+            models.append(models[0](tf.zeros([4, 2])))
 
     def model_fn(features, labels, mode):
-        made[:] = [small()]
-        loss = tf.reduce_mean(v1.layers.dense(features, 1) + made[0](features))
+        models[:] = [small()]
+        loss = tf.reduce_mean(v1.layers.dense(features, 1) + models[0](features))
         train_op = v1.train.GradientDescentOptimizer(0.1).minimize(loss, v1.train.get_global_step())
         return eb.EstimatorSpec(mode, loss=loss, train_op=train_op, training_hooks=[Again()])
 
     eb.Estimator(model_fn).train(lambda: tf.data.Dataset.from_tensors(X), steps=1)
-    assert len(made) == 2
+    assert len(models) == 2
     np.testing.assert_allclose(tf.function(model)(X), expected, rtol=1e-6)
     model.compile("sgd", "mse")
     model.fit(X, Y, verbose=0)

@@ -61,8 +61,8 @@ def test_it_starts_with_all_weights_and_leaves_the_model_as_it_is(checkpoint_for
     np.testing.assert_allclose(predicted, model.predict(X, verbose=0), rtol=1e-5)
 
     estimator.train(batches(), steps=2)
-    for value, kept in zip(model.get_weights(), before):
-        np.testing.assert_array_equal(value, kept)
+    for value, original in zip(model.get_weights(), before):
+        np.testing.assert_array_equal(value, original)
     model.fit(X, Y, verbose=0)
 
 
@@ -109,8 +109,8 @@ def test_inputs_outputs_and_weights_by_name(tmp_path):
     labels = {"single": np.zeros([2, 1], np.float32), "double": np.zeros([2, 1], np.float32)}
 
     def weighted():
-        given = {"features": features, "sample_weights": {"double": np.float32([1, 0])}}
-        return tf.data.Dataset.from_tensors((given, labels))
+        weighted_features = {"features": features, "sample_weights": {"double": np.float32([1, 0])}}
+        return tf.data.Dataset.from_tensors((weighted_features, labels))
 
     estimator = eb.keras.model_to_estimator(
         model,
@@ -194,7 +194,7 @@ def test_a_saved_model_and_its_own_layers(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "kind", "message"),
+    ("changes", "kind", "message"),
     [
         ({}, ValueError, "Either `keras_model` or `keras_model_path`"),
         ({"keras_model_path": "x"}, ValueError, "but not both"),
@@ -202,10 +202,10 @@ def test_a_saved_model_and_its_own_layers(tmp_path):
         ({"keras_model": 3}, TypeError, "must be a model of tf_keras"),
     ],
 )
-def test_wrong_arguments(given, kind, message, tmp_path):
+def test_wrong_arguments(changes, kind, message, tmp_path):
     model = make_model(fitted=False)
-    arguments = {"keras_model": model, "model_dir": str(tmp_path), **given}
-    if not given:
+    arguments = {"keras_model": model, "model_dir": str(tmp_path), **changes}
+    if not changes:
         del arguments["keras_model"]
     with pytest.raises(kind, match=message):
         eb.keras.model_to_estimator(**arguments)
@@ -233,8 +233,8 @@ def test_names_of_metrics_are_all_of_them(tmp_path):
 
 def _exported(estimator, name, shape, tmp_path):
     def receiver():
-        given = tf.compat.v1.placeholder(tf.float32, shape)
-        return eb.export.ServingInputReceiver({name: given}, {"x": given})
+        placeholder = tf.compat.v1.placeholder(tf.float32, shape)
+        return eb.export.ServingInputReceiver({name: placeholder}, {"x": placeholder})
 
     folder = estimator.export_saved_model(str(tmp_path / "export"), receiver)
     return tf.saved_model.load(folder.decode()).signatures["serving_default"]
@@ -254,9 +254,9 @@ def test_it_is_served_for_sequences_of_another_length_than_it_was_trained_on(sha
     row = {model.input_names[0]: np.ones([3, 4, 2], np.float32)}, np.full([3, 1], 2, np.float32)
     estimator.train(lambda: tf.data.Dataset.from_tensors(row), steps=1)
     served = _exported(estimator, model.input_names[0], shape, tmp_path)
-    given = np.arange(42, dtype=np.float32).reshape(3, 7, 2)[:, : shape[1] or 7]
-    found = next(iter(served(x=tf.constant(given)).values()))
-    np.testing.assert_allclose(found, given.mean(1).sum(1, keepdims=True), rtol=1e-6)
+    sequences = np.arange(42, dtype=np.float32).reshape(3, 7, 2)[:, : shape[1] or 7]
+    predictions = next(iter(served(x=tf.constant(sequences)).values()))
+    np.testing.assert_allclose(predictions, sequences.mean(1).sum(1, keepdims=True), rtol=1e-6)
 
 
 @pytest.mark.parametrize("mode", ["train", "evaluate", "predict", "export"])

@@ -49,7 +49,7 @@ def test_other_strategies_and_unknown_shapes_are_refused():
 
 
 def test_batch_normalization_dropout_and_learning_rates():
-    told = engine.run_program(
+    lines = engine.run_program(
         PROGRAM
         + """
 model = tf.keras.Sequential(
@@ -73,11 +73,11 @@ model.train_on_batch(x, y)
 print(np.abs(model.get_weights()[0] - before).max() > 1e-3)
 """
     )
-    assert told == ["True"] * 3
+    assert lines == ["True"] * 3
 
 
 def test_states_from_batch_to_batch():
-    told = engine.run_program(
+    lines = engine.run_program(
         PROGRAM
         + """
 ones = tf.keras.initializers.Ones()
@@ -94,4 +94,4 @@ for _ in range(2):
     cores.reset_states()
 """
     )
-    assert told == ["True"] * 6
+    assert lines == ["True"] * 6

@@ -45,8 +45,8 @@ def test_initialize_returns_a_topology_and_says_once_that_no_tpu_is_in_use(caplo
             tf.tpu.experimental.initialize_tpu_system(resolver)
     finally:
         logger.removeHandler(caplog.handler)
-    said = {record.getMessage() for record in caplog.records}
-    assert said == {"No TPU in use: 8 emulated CPU core(s) on this machine replace its cores."}
+    messages = {record.getMessage() for record in caplog.records}
+    assert messages == {"No TPU in use: 8 emulated CPU core(s) on this machine replace its cores."}
     assert topology.num_tpus_per_task == 8 and topology.num_tasks == 1
 
 
@@ -280,14 +280,14 @@ def test_iterators_of_the_cores_have_no_thread_that_tunes_them():
     """Each such thread ends late: with one for each core, `fit` returned up to minutes late."""
     strategy = four_lines.start()
     data = strategy.experimental_distribute_dataset(tf.data.Dataset.range(64).batch(16))
-    made = []
+    settings = []
     own = tf.data.Dataset.with_options
 
     def noted(dataset, options):
-        made.append(options.autotune.enabled)
+        settings.append(options.autotune.enabled)
         return own(dataset, options)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tf.data.Dataset, "with_options", noted)
         assert len(list(data)) == 4
-    assert made.count(False) == 8
+    assert settings.count(False) == 8

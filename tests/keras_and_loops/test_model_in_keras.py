@@ -68,7 +68,7 @@ def as_estimator(model, params):
 @pytest.mark.parametrize(("optimizer", "cores"), [(v1_adam, 1), (v1_adam, 8), (keras_momentum, 2)])
 def test_fit_and_a_loop_give_the_estimators_numbers(optimizer, cores):
     model, params = model_of(optimizer), {"rate": 0.1}
-    wanted, estimator = as_estimator(model, params)
+    expected, estimator = as_estimator(model, params)
     strategy = four_lines.start(f"emulated:{cores}")
     data = dataset()
     with strategy.scope():
@@ -95,15 +95,15 @@ def test_fit_and_a_loop_give_the_estimators_numbers(optimizer, cores):
     for keras in (fitted, looped):
         got = keras.evaluate(dataset(repeat=False), return_dict=True)
         for name in ("loss", "accuracy", "top"):
-            np.testing.assert_allclose(got[name], wanted[name], rtol=2e-3, err_msg=name)
+            np.testing.assert_allclose(got[name], expected[name], rtol=2e-3, err_msg=name)
         assert int(keras.optimizer.iterations.numpy()) == STEPS
-    np.testing.assert_allclose(history.history["val_accuracy"][-1], wanted["accuracy"])
-    said = fitted.predict(dataset(repeat=False), verbose=0)
+    np.testing.assert_allclose(history.history["val_accuracy"][-1], expected["accuracy"])
+    predictions = fitted.predict(dataset(repeat=False), verbose=0)
     rows = list(estimator.predict(lambda: dataset(repeat=False)))
     np.testing.assert_allclose(
-        said["probabilities"], [row["probabilities"] for row in rows], atol=2e-3
+        predictions["probabilities"], [row["probabilities"] for row in rows], atol=2e-3
     )
-    assert said["class"].shape == (96,)
+    assert predictions["class"].shape == (96,)
 
 
 def test_a_checkpoint_resumes_with_the_optimizers_slots(tmp_path):
@@ -162,13 +162,13 @@ def test_a_short_last_batch_counts_each_example_once(last):
     with four_lines.start().scope():
         keras = model.keras_model(data, {"rate": 0.1})
     got = keras.evaluate(data, return_dict=True)
-    said = keras.predict(data)["class"]
-    assert said.shape == (count,)
-    np.testing.assert_allclose(got["accuracy"], np.mean(said == labels[:count]), rtol=1e-6)
+    predicted = keras.predict(data)["class"]
+    assert predicted.shape == (count,)
+    np.testing.assert_allclose(got["accuracy"], np.mean(predicted == labels[:count]), rtol=1e-6)
     outputs = keras.inference_model(images[:count])
-    np.testing.assert_array_equal(said, np.argmax(outputs, -1))
-    wanted = tf.nn.sparse_softmax_cross_entropy_with_logits(labels[:count], outputs)
-    np.testing.assert_allclose(got["loss"], np.mean(wanted), rtol=1e-5)
+    np.testing.assert_array_equal(predicted, np.argmax(outputs, -1))
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels[:count], outputs)
+    np.testing.assert_allclose(got["loss"], np.mean(losses), rtol=1e-5)
 
 
 def convolutions(features):
@@ -191,8 +191,8 @@ def test_weights_and_the_inference_model_are_saved(tmp_path):
     keras.inference_model.save(str(tmp_path / "saved"))
     loaded = tf.saved_model.load(str(tmp_path / "saved"))
     served = loaded.signatures["serving_default"](tf.constant(X[:2]))
-    wanted = keras.predict({"x": X[:2]}, verbose=0)["probabilities"]
-    np.testing.assert_allclose(tf.nn.softmax(next(iter(served.values()))), wanted, rtol=1e-5)
+    expected = keras.predict({"x": X[:2]}, verbose=0)["probabilities"]
+    np.testing.assert_allclose(tf.nn.softmax(next(iter(served.values()))), expected, rtol=1e-5)
 
 
 def test_what_a_keras_model_cannot_be_made_of():

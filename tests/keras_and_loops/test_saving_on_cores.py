@@ -32,7 +32,7 @@ def fitted(strategy, data, **fit):
 
 def test_each_format_loads_with_the_same_predictions_and_trains_on(strategy, data, tmp_path):
     model = fitted(strategy, data)
-    wanted = model.predict(data[0], batch_size=20, verbose=0)
+    expected = model.predict(data[0], batch_size=20, verbose=0)
     device = "/job:localhost"
     path = str(tmp_path / "saved_model")
     model.save(path, options=tf.saved_model.SaveOptions(experimental_io_device=device))
@@ -46,7 +46,7 @@ def test_each_format_loads_with_the_same_predictions_and_trains_on(strategy, dat
     begun = []
     for each in loaded:
         got = each.predict(data[0], batch_size=20, verbose=0)
-        np.testing.assert_allclose(got, wanted, atol=1e-5)
+        np.testing.assert_allclose(got, expected, atol=1e-5)
         before = int(each.optimizer.iterations.numpy())
         each.fit(*data, batch_size=20, verbose=0)
         assert int(each.optimizer.iterations.numpy()) == before + 4
@@ -74,12 +74,12 @@ def test_callbacks_and_weights(strategy, data, tmp_path):
     )
     np.testing.assert_allclose(rates, [0.01, 0.005, 0.01 / 3], rtol=1e-6)
     assert (tmp_path / "best.keras").exists() and (tmp_path / "3.ckpt.index").exists()
-    wanted = model.get_weights()
+    saved = model.get_weights()
     with strategy.scope():
         model.load_weights(str(tmp_path / "1.ckpt"))
-        assert not np.allclose(wanted[0], model.get_weights()[0])
+        assert not np.allclose(saved[0], model.get_weights()[0])
         model.load_weights(str(tmp_path / "3.ckpt"))
-    for a, b in zip(wanted, model.get_weights()):
+    for a, b in zip(saved, model.get_weights()):
         np.testing.assert_array_equal(a, b)
 
 

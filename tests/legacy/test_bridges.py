@@ -150,9 +150,9 @@ def test_the_second_name_of_element_tree(monkeypatch, line):
     monkeypatch.setattr(etree, "cElementTree", None, raising=False)
     monkeypatch.delattr(etree, "cElementTree")
     assert bridges.prepare(line.split()[1]) is None
-    given = {}
-    exec(line, given)
-    assert given["tree"].fromstring("<a b='1'/>").attrib == {"b": "1"}
+    namespace = {}
+    exec(line, namespace)
+    assert namespace["tree"].fromstring("<a b='1'/>").attrib == {"b": "1"}
 
 
 def test_tostring_is_named():

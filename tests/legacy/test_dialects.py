@@ -137,8 +137,8 @@ def test_who_opens_a_session_or_asks_a_dimension_counts_on_tf1(tmp_path, source,
     (tmp_path / "main.py").write_text(source)
     (tmp_path / "model.py").write_text(V1 + "def f():\n  return tf.Session()")
     (tmp_path / "eager.py").write_text("import tensorflow.compat.v2 as tf")
-    found = default_graph_reason(str(tmp_path / "main.py"), str(tmp_path))
-    assert found.startswith(reason) and bool(found) == bool(reason)
+    answer = default_graph_reason(str(tmp_path / "main.py"), str(tmp_path))
+    assert answer.startswith(reason) and bool(answer) == bool(reason)
 
 
 def test_python_and_packages_are_installed_and_the_program_is_not(tmp_path):

@@ -8,42 +8,42 @@ import engine
 import pytest
 
 WAYS = """
-    import tensorflow as tf; found = tf.compat.v1.estimator.tpu.TPUEstimator
-    import tensorflow as tf; found = tf.estimator.RunConfig
-    import tensorflow as tf; found = tf.compat.v2.estimator.RunConfig
-    import tensorflow.compat.v1 as tf; found = tf.estimator.tpu.TPUConfig
-    import tensorflow.compat.v2 as tf; found = tf.estimator.TrainSpec
-    from tensorflow.compat.v1 import estimator; found = estimator.tpu.InputPipelineConfig
-    from tensorflow import estimator; found = estimator.ModeKeys
-    from tensorflow.estimator import EstimatorSpec as found
-    from tensorflow.compat.v1.estimator import LatestExporter, StopAtStepHook as found
-    import tensorflow.compat.v1.estimator.tpu as tpu; found = tpu.TPUEstimatorSpec
-    from tensorflow.estimator.experimental import stop_if_lower_hook as found
-    from tensorflow.estimator.export import PredictOutput as found
-    import tensorflow_estimator; found = tensorflow_estimator.estimator.Exporter
-    from tensorflow_estimator.python.estimator import estimator; found = estimator.Estimator
-    from tensorflow_estimator.python.estimator.estimator import EstimatorV2 as found
-    from tensorflow_estimator.python.estimator import model_fn; found = model_fn.EstimatorSpec
-    from tensorflow_estimator.python.estimator.run_config import RunConfig as found
-    from tensorflow_estimator.python.estimator.training import train_and_evaluate as found
-    from tensorflow_estimator.python.estimator.exporter import BestExporter as found
-    from tensorflow_estimator.python.estimator.early_stopping import read_eval_metrics as found
-    from tensorflow_estimator.python.estimator.export.export import ServingInputReceiver as found
-    from tensorflow_estimator.python.estimator.export.export_lib import PredictOutput as found
-    from tensorflow_estimator.python.estimator.hooks.hooks import InMemoryEvaluatorHook as found
-    from tensorflow_estimator.python.estimator.canned.dnn import DNNClassifier as found
-    from tensorflow_estimator.python.estimator.canned.linear import LinearRegressorV2 as found
-    from tensorflow_estimator.python.estimator.estimator_lib import DNNRegressor as found
-    from tensorflow.python.estimator.canned.baseline import BaselineClassifier as found
-    from tensorflow_estimator.python.estimator.tpu import tpu_estimator as t; found = t.TPUEstimator
-    from tensorflow_estimator.python.estimator.tpu.tpu_config import TPUConfig as found
-    from tensorflow_estimator.python.estimator.tpu.tpu_context import TPUContext as found
-    from tensorflow.python.estimator import estimator; found = estimator.Estimator
-    from tensorflow.python.estimator.estimator import _load_global_step_from_checkpoint_dir as found
-    from tensorflow.python.tpu import tpu_config; found = tpu_config.RunConfig
-    from tensorflow.python.tpu.tpu_estimator import TPUEstimatorSpec as found
-    from tensorflow_estimator.python.estimator.keras_lib import model_to_estimator as found
-    from tensorflow_estimator.python.estimator import keras_lib; found = keras_lib.FormattedKeyError
+    import tensorflow as tf; value = tf.compat.v1.estimator.tpu.TPUEstimator
+    import tensorflow as tf; value = tf.estimator.RunConfig
+    import tensorflow as tf; value = tf.compat.v2.estimator.RunConfig
+    import tensorflow.compat.v1 as tf; value = tf.estimator.tpu.TPUConfig
+    import tensorflow.compat.v2 as tf; value = tf.estimator.TrainSpec
+    from tensorflow.compat.v1 import estimator; value = estimator.tpu.InputPipelineConfig
+    from tensorflow import estimator; value = estimator.ModeKeys
+    from tensorflow.estimator import EstimatorSpec as value
+    from tensorflow.compat.v1.estimator import LatestExporter, StopAtStepHook as value
+    import tensorflow.compat.v1.estimator.tpu as tpu; value = tpu.TPUEstimatorSpec
+    from tensorflow.estimator.experimental import stop_if_lower_hook as value
+    from tensorflow.estimator.export import PredictOutput as value
+    import tensorflow_estimator; value = tensorflow_estimator.estimator.Exporter
+    from tensorflow_estimator.python.estimator import estimator; value = estimator.Estimator
+    from tensorflow_estimator.python.estimator.estimator import EstimatorV2 as value
+    from tensorflow_estimator.python.estimator import model_fn; value = model_fn.EstimatorSpec
+    from tensorflow_estimator.python.estimator.run_config import RunConfig as value
+    from tensorflow_estimator.python.estimator.training import train_and_evaluate as value
+    from tensorflow_estimator.python.estimator.exporter import BestExporter as value
+    from tensorflow_estimator.python.estimator.early_stopping import read_eval_metrics as value
+    from tensorflow_estimator.python.estimator.export.export import ServingInputReceiver as value
+    from tensorflow_estimator.python.estimator.export.export_lib import PredictOutput as value
+    from tensorflow_estimator.python.estimator.hooks.hooks import InMemoryEvaluatorHook as value
+    from tensorflow_estimator.python.estimator.canned.dnn import DNNClassifier as value
+    from tensorflow_estimator.python.estimator.canned.linear import LinearRegressorV2 as value
+    from tensorflow_estimator.python.estimator.estimator_lib import DNNRegressor as value
+    from tensorflow.python.estimator.canned.baseline import BaselineClassifier as value
+    from tensorflow_estimator.python.estimator.tpu import tpu_estimator as t; value = t.TPUEstimator
+    from tensorflow_estimator.python.estimator.tpu.tpu_config import TPUConfig as value
+    from tensorflow_estimator.python.estimator.tpu.tpu_context import TPUContext as value
+    from tensorflow.python.estimator import estimator; value = estimator.Estimator
+    from tensorflow.python.estimator.estimator import _load_global_step_from_checkpoint_dir as value
+    from tensorflow.python.tpu import tpu_config; value = tpu_config.RunConfig
+    from tensorflow.python.tpu.tpu_estimator import TPUEstimatorSpec as value
+    from tensorflow_estimator.python.estimator.keras_lib import model_to_estimator as value
+    from tensorflow_estimator.python.estimator import keras_lib; value = keras_lib.FormattedKeyError
 """
 
 
@@ -53,7 +53,7 @@ def run(source, *arguments):
 
 def test_every_old_place_leads_here():
     ways = [line.strip() for line in WAYS.strip().splitlines()]
-    (told,) = run(
+    (text,) = run(
         """
         import json, sys
         import estimator_bridge
@@ -61,23 +61,23 @@ def test_every_old_place_leads_here():
         before = len(sys.meta_path), sys.modules["tensorflow.estimator"]
         estimator_bridge.install()
         assert before == (len(sys.meta_path), sys.modules["tensorflow.estimator"])
-        told = {}
+        modules = {}
         for way in json.loads(sys.argv[1]):
             values = {}
             exec(way, values)
-            told[way] = values["found"].__module__
-        print(json.dumps(told))
+            modules[way] = values["value"].__module__
+        print(json.dumps(modules))
         """,
         json.dumps(ways),
     )
-    modules = json.loads(told)
+    modules = json.loads(text)
     elsewhere = {w: m for w, m in modules.items() if not m.startswith("estimator_bridge.")}
     assert [way for way in elsewhere if "StopAtStepHook" not in way] == []
     assert len(modules) == len(ways)
 
 
 def test_errors_of_the_old_places():
-    told = run(
+    lines = run(
         """
         import estimator_bridge
         estimator_bridge.install()
@@ -100,8 +100,8 @@ def test_errors_of_the_old_places():
         "MissingImportError tensorflow_estimator.python.estimator.no_such_module is not supported",
         "AttributeError module 'tf.estimator' has no attribute 'no_such_name'",
     ]
-    assert [line[: len(start)] for line, start in zip(told, beginnings)] == beginnings
-    assert len(told) == len(beginnings)
+    assert [line[: len(start)] for line, start in zip(lines, beginnings)] == beginnings
+    assert len(lines) == len(beginnings)
 
 
 PROGRAM = """
@@ -145,7 +145,7 @@ def test_program_runs_with_two_lines_more(imports, estimator, is_v1):
 
 
 def test_tensorflow_imported_first_and_without_install():
-    told = run(
+    lines = run(
         """
         import tensorflow as tf
         import tensorflow.compat.v1 as tf1
@@ -155,12 +155,12 @@ def test_tensorflow_imported_first_and_without_install():
         print(tf.estimator.Estimator is estimator_bridge.Estimator, tf1.estimator.Estimator)
         """
     )
-    assert told[0] == "False False"
-    assert told[1].startswith("True <class 'estimator_bridge.training.estimator_v1")
+    assert lines[0] == "False False"
+    assert lines[1].startswith("True <class 'estimator_bridge.training.estimator_v1")
 
 
 def test_tensorflow_that_has_estimator_itself_is_left_alone():
-    told = run(
+    lines = run(
         """
         import types
         import estimator_bridge
@@ -173,11 +173,11 @@ def test_tensorflow_that_has_estimator_itself_is_left_alone():
         assert tf.estimator is original
         """
     )
-    assert "has tf.estimator itself" in told[0]
+    assert "has tf.estimator itself" in lines[0]
 
 
 def test_package_of_an_older_tensorflow_is_replaced():
-    told = run(
+    lines = run(
         """
         import sys, types, warnings
         import estimator_bridge
@@ -190,12 +190,12 @@ def test_package_of_an_older_tensorflow_is_replaced():
         print(tensorflow_estimator.estimator.Estimator)
         """
     )
-    assert "pip uninstall tensorflow-estimator" in told[0]
-    assert "estimator_bridge" in told[1]
+    assert "pip uninstall tensorflow-estimator" in lines[0]
+    assert "estimator_bridge" in lines[1]
 
 
 def test_contrib_can_be_imported():
-    told = run(
+    lines = run(
         """
         import estimator_bridge
         estimator_bridge.install()
@@ -208,12 +208,12 @@ def test_contrib_can_be_imported():
             print(error)
         """
     )
-    assert told[0] == "tensorflow.contrib False"
-    assert told[1].startswith("tf.contrib.specs is not supported. Write the layers")
+    assert lines[0] == "tensorflow.contrib False"
+    assert lines[1].startswith("tf.contrib.specs is not supported. Write the layers")
 
 
 def test_the_resolver_of_tensorflows_namespaces():
-    told = run(
+    lines = run(
         """
         import estimator_bridge
         estimator_bridge.install()
@@ -229,11 +229,11 @@ def test_the_resolver_of_tensorflows_namespaces():
         print(Own(3).cores, isinstance(Own(3), kind), isinstance(kind("emulated:2"), Own))
         """
     )
-    assert told == ["None None 2 True", "3 True False"]
+    assert lines == ["None None 2 True", "3 True False"]
 
 
 def test_tpu_functions_of_tensorflow_lead_here_and_tensorflow_keeps_its_own():
-    told = run(
+    lines = run(
         """
         import inspect
         import estimator_bridge
@@ -257,11 +257,11 @@ def test_tpu_functions_of_tensorflow_lead_here_and_tensorflow_keeps_its_own():
         print(inspect.signature(tpu.shard) == inspect.signature(own.shard))
         """
     )
-    assert told == ["1", *["[4.0, 5.0]"] * 2, "6.0", "[1, 2]", "None", "True True", "True"]
+    assert lines == ["1", *["[4.0, 5.0]"] * 2, "6.0", "[1, 2]", "None", "True True", "True"]
 
 
 def test_a_restore_is_told_once(tmp_path):
-    told = run(
+    lines = run(
         """
         import logging, sys
         import estimator_bridge as eb
@@ -283,5 +283,5 @@ def test_a_restore_is_told_once(tmp_path):
         """,
         str(tmp_path),
     )
-    restored = [line.rpartition("/")[2] for line in told if "Restoring parameters" in line]
+    restored = [line.rpartition("/")[2] for line in lines if "Restoring parameters" in line]
     assert restored == ["model.ckpt-2", "model.ckpt-3"]  # none at the level WARN

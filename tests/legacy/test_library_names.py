@@ -25,11 +25,11 @@ OBSERVE = """
     estimator_bridge.install()
     from goldens.library import library_cases
     from estimator_bridge.legacy.library.names import LIBRARY_NAMES
-    found = {
+    parameters = {
         f"{path}.{name}": library_cases.parameters(getattr(library_cases.module(path), name))
         for path, names in LIBRARY_NAMES.items() for name in names
     }
-    print("FOUND " + json.dumps([found, library_cases.run_all()]))
+    print("RESULT " + json.dumps([parameters, library_cases.run_all()]))
 """
 
 
@@ -41,8 +41,8 @@ def test_the_page_lists_the_names():
 @pytest.fixture(scope="module")
 def observed():
     lines = engine.run_program(OBSERVE)
-    (found,) = [line for line in lines if line.startswith("FOUND ")]
-    return json.loads(found[len("FOUND ") :])
+    (result,) = [line for line in lines if line.startswith("RESULT ")]
+    return json.loads(result[len("RESULT ") :])
 
 
 def test_every_name_is_called_as_in_the_original(observed):
@@ -50,9 +50,9 @@ def test_every_name_is_called_as_in_the_original(observed):
     assert list(parameters) == sorted(parameters, key=list(parameters).index)
     assert set(parameters) == set(PARAMETERS), "run goldens.library.make_library again"
     differing = {
-        name: (found, PARAMETERS[name])
-        for name, found in parameters.items()
-        if PARAMETERS[name] not in (found, "not in 2.15")
+        name: (ours, PARAMETERS[name])
+        for name, ours in parameters.items()
+        if PARAMETERS[name] not in (ours, "not in 2.15")
     }
     assert differing == {}
 
@@ -75,7 +75,7 @@ def test_names_behave_as_in_the_original(observed, case):
 
 
 def test_names_that_are_missing():
-    told = engine.run_program(
+    lines = engine.run_program(
         """
         import estimator_bridge
         estimator_bridge.install()
@@ -105,12 +105,12 @@ def test_names_that_are_missing():
         "MissingImportError tensorflow.python.estimator.boosted is not supported",
         f"MissingImportError {root}.tpu.tpu_estimator.inference_on_tpu is not supported: an",
     ]
-    assert [line[: len(start)] for line, start in zip(told, beginnings)] == beginnings
-    assert "The closest name is _accuracy_baseline." in told[1]
+    assert [line[: len(start)] for line, start in zip(lines, beginnings)] == beginnings
+    assert "The closest name is _accuracy_baseline." in lines[1]
 
 
 def test_other_places():
-    told = engine.run_program(
+    lines = engine.run_program(
         """
         import estimator_bridge
         estimator_bridge.install()
@@ -125,7 +125,7 @@ def test_other_places():
         print(keras.model_to_estimator is keras_lib.model_to_estimator)
         """
     )
-    assert told == ["True True", "True"]
+    assert lines == ["True True", "True"]
 
 
 MNIST = """
@@ -143,16 +143,16 @@ MNIST = """
             file.write(struct.pack(">IIII", 2051, count, 28, 28) + images.tobytes())
         with gzip.open(os.path.join(folder, part + "-labels-idx1-ubyte.gz"), "wb") as file:
             file.write(struct.pack(">II", 2049, count) + labels.tobytes())
-    told = []
+    rows = []
     for options in ({}, {"one_hot": True}, {"reshape": False, "dtype": tf.uint8}):
         sets = input_data.read_data_sets(folder, validation_size=4, seed=3, **options)
-        told.append([sets.train.num_examples, sets.validation.num_examples, sets.test.num_examples])
+        rows.append([sets.train.num_examples, sets.validation.num_examples, sets.test.num_examples])
         for size, shuffle in ((10, True), (10, True), (5, False), (9, True)):
             images, labels = sets.train.next_batch(size, shuffle=shuffle)
             digest = hashlib.md5(np.ascontiguousarray(images).tobytes()).hexdigest()[:8]
-            told.append([list(images.shape), str(images.dtype), digest, labels.tolist()])
-        told.append([sets.train.epochs_completed, float(sets.test.images.mean())])
-    print("TOLD " + json.dumps(told))
+            rows.append([list(images.shape), str(images.dtype), digest, labels.tolist()])
+        rows.append([sets.train.epochs_completed, float(sets.test.images.mean())])
+    print("RESULT " + json.dumps(rows))
 """
 
 
@@ -160,5 +160,5 @@ def test_mnist_gives_the_batches_of_tensorflow_1(tmp_path):
     # mnist.json was written by TensorFlow 1.15.5 (Python 3.7) from the program above.
     start = "import estimator_bridge\nestimator_bridge.install()\n"
     lines = engine.run_program(start + textwrap.dedent(MNIST), [str(tmp_path)])
-    (told,) = [line for line in lines if line.startswith("TOLD ")]
-    assert json.loads(told[5:]) == json.loads((GOLDENS / "mnist.json").read_text())
+    (result,) = [line for line in lines if line.startswith("RESULT ")]
+    assert json.loads(result[len("RESULT ") :]) == json.loads((GOLDENS / "mnist.json").read_text())

@@ -133,7 +133,7 @@ def test_a_patch_is_the_programs_own():
 
 
 @pytest.mark.parametrize(
-    ("way", "found"),
+    ("way", "place"),
     [
         ("import tensorflow as tf; x = tf.Session", "Session"),
         ("import tensorflow; x = tensorflow.Session", "Session"),
@@ -149,9 +149,9 @@ def test_a_patch_is_the_programs_own():
         ("x = __import__('tensorflow').Session", "Session"),
     ],
 )
-def test_ways_to_import_tf1(way, found):
+def test_ways_to_import_tf1(way, place):
     value = tf.compat.v1
-    for part in found.split("."):
+    for part in place.split("."):
         value = getattr(value, part)
     assert run(way)["x"] is value
 
@@ -187,7 +187,7 @@ def test_ways_to_contrib(toy, way, dialect):
 
 
 @pytest.mark.parametrize(
-    ("way", "told"),
+    ("way", "message"),
     [
         (
             "from tensorflow.contrib import layers, bigtable as x",
@@ -202,7 +202,7 @@ def test_ways_to_contrib(toy, way, dialect):
         ("from tensorflow import Session, none as x", "tensorflow.none is not supported"),
     ],
 )
-def test_what_is_missing_fails_where_it_is_used(toy, tmp_path, way, told):
+def test_what_is_missing_fails_where_it_is_used(toy, tmp_path, way, message):
     path = tmp_path / "program.py"
     path.write_text(f"{way}\n\ndef use():\n    return x.name\n\ndef call():\n    return x(1)\n")
     values = run(path.read_text(), path=path)
@@ -210,14 +210,14 @@ def test_what_is_missing_fails_where_it_is_used(toy, tmp_path, way, told):
         with pytest.raises(MissingNameError) as raised:
             values[function]()
         assert str(raised.value).startswith(f"{path}:{line}: ")
-        assert told in str(raised.value)
+        assert message in str(raised.value)
     for use in ("class A(x): pass", "isinstance(1, x)", "with x: pass", "x.y = 1", "if x: pass"):
         with pytest.raises(MissingNameError, match="is not supported"):
             exec(use, {"x": values["x"]})
     guarded = f"try:\n    {way}\nexcept ImportError as error:\n    x = str(error)\n"
     other = tmp_path / "guarded.py"
     other.write_text(guarded)
-    assert told in run(guarded, path=other)["x"]
+    assert message in run(guarded, path=other)["x"]
 
 
 def test_an_attribute_that_is_missing_fails_at_once(toy):

@@ -47,8 +47,8 @@ def outputs(tmp_path_factory):
     return {name: cell.outputs for name, cell in zip(CELLS, book.cells)}
 
 
-def text_of(found):
-    return "".join(one.get("text", "") for one in found if one.get("name") == "stdout")
+def text_of(outputs):
+    return "".join(one.get("text", "") for one in outputs if one.get("name") == "stdout")
 
 
 def test_cells_see_tensorflow_1_with_its_contrib(outputs):

@@ -77,14 +77,14 @@ def look_up_the_survey():
     for name in lines:
         source = next(ways(name))
         try:
-            found = run(source)
+            value = run(source)
         except ImportError as error:
-            found = error
-        is_missing = isinstance(found, (ImportError, MissingNameStub))
-        said = str(found) if isinstance(found, ImportError) else repr(found)
-        says_what = any(words in said for words in ("removed it. ", "lacks it. ", "it left with "))
+            value = error
+        is_missing = isinstance(value, (ImportError, MissingNameStub))
+        text = str(value) if isinstance(value, ImportError) else repr(value)
+        says_what = any(words in text for words in ("removed it. ", "lacks it. ", "it left with "))
         if is_missing and not says_what:
-            neither.append((name, said))
+            neither.append((name, text))
     assert len(lines) > 2500
     assert neither == []
 

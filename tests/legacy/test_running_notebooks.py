@@ -20,12 +20,12 @@ ROOT = str(Path(__file__).resolve().parents[2])
 
 def notebook(*cells, as_lists=True, **metadata):
     """A notebook of nbformat 4 with code cells; text cells stand between them."""
-    made = [{"cell_type": "markdown", "metadata": {}, "source": ["# Text, no `%code`"]}]
+    entries = [{"cell_type": "markdown", "metadata": {}, "source": ["# Text, no `%code`"]}]
     for cell in cells:
         text = textwrap.dedent(cell).strip("\n")
         source = text.splitlines(keepends=True) if as_lists else text
-        made.append({"cell_type": "code", "metadata": {}, "outputs": [], "source": source})
-    return {"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+        entries.append({"cell_type": "code", "metadata": {}, "outputs": [], "source": source})
+    return {"cells": entries, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
 def run(folder, content, *arguments, name="nb.ipynb", options=()):
@@ -84,7 +84,7 @@ def test_what_only_a_notebook_runs_is_passed_over_and_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("cell", "code", "told"),
+    ("cell", "code", "message"),
     [
         ("import sys\nsys.exit(7)", 7, ""),
         (
@@ -97,10 +97,10 @@ def test_what_only_a_notebook_runs_is_passed_over_and_named(tmp_path):
         ("print 'x'", 1, "nb.ipynb, cell 2, is Python 2 source: convert it to Python 3."),
     ],
 )
-def test_how_it_ends(tmp_path, cell, code, told):
+def test_how_it_ends(tmp_path, cell, code, message):
     done = run(tmp_path, notebook("print('first')", cell, "print('last')"))
     assert done.returncode == code
-    assert told in done.stderr
+    assert message in done.stderr
     assert "estimator_bridge" not in done.stderr
     is_python = "SyntaxError" not in done.stderr
     assert done.stdout == ("first\n" if is_python else "")  # a broken cell is told of at once
@@ -128,7 +128,7 @@ def test_the_cells_tell_the_dialect_and_guard_imports(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("", "'nb.ipynb' is not a notebook: its JSON is broken (Expecting value: line 1"),
         ('{"cells": [', "its JSON is broken"),
@@ -141,12 +141,12 @@ def test_the_cells_tell_the_dialect_and_guard_imports(tmp_path):
         (notebook("x <- 1", kernelspec={"language": "R"}), "is a notebook in r; only Python"),
     ],
 )
-def test_what_is_no_notebook_is_one_clear_error(tmp_path, content, told):
+def test_what_is_no_notebook_is_one_clear_error(tmp_path, content, message):
     path = tmp_path / "nb.ipynb"
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     with pytest.raises(NotebookError) as raised:
         read_notebook(str(path), "nb.ipynb")
-    assert told in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_a_broken_notebook_from_the_command(tmp_path):

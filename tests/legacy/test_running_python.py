@@ -42,8 +42,8 @@ def run(folder, *arguments):
 def same_as_python(folder, *arguments):
     """Runs a program both ways, and asserts that nothing tells them apart."""
     done, python = run(folder, *arguments), start([sys.executable], folder, *arguments)
-    told = [(d.returncode, d.stdout, d.stderr) for d in (done, python)]
-    assert told[0] == told[1]
+    outcomes = [(d.returncode, d.stdout, d.stderr) for d in (done, python)]
+    assert outcomes[0] == outcomes[1]
     return done
 
 
@@ -237,7 +237,7 @@ def test_what_python_2_and_old_packages_had(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "message"),
     [
         ("print 'x'", "program.py is Python 2 source. Convert it once: `python3.12 -m lib2to3"),
         ("try:\n  f()\nexcept KeyError, e:\n  pass", "python3.12 -m lib2to3 -w"),
@@ -252,19 +252,19 @@ def test_what_python_2_and_old_packages_had(tmp_path):
         ("1 / 0", None),
     ],
 )
-def test_well_known_errors_say_what_to_do(tmp_path, source, told):
+def test_well_known_errors_say_what_to_do(tmp_path, source, message):
     write(tmp_path, program=source)
     done = run(tmp_path, "program.py")
     assert done.returncode == 1
     assert "Traceback" in done.stderr or "SyntaxError" in done.stderr
-    if told is None:
+    if message is None:
         assert "estimator-bridge:" not in done.stderr
     else:
-        assert told in done.stderr.split("estimator-bridge: ")[1]
+        assert message in done.stderr.split("estimator-bridge: ")[1]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         ([], 2, "name the script"),
         (["none.py"], 2, "there is no file 'none.py'"),
@@ -276,9 +276,9 @@ def test_well_known_errors_say_what_to_do(tmp_path, source, told):
         (["--tf1", "--tf2", "x.py"], 2, "not allowed with"),
     ],
 )
-def test_wrong_usage_is_one_clear_error(tmp_path, arguments, code, told):
+def test_wrong_usage_is_one_clear_error(tmp_path, arguments, code, message):
     write(tmp_path, pkg____init__="", pkg__tool="")
     done = run(tmp_path, *arguments)
     assert done.returncode == code
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr

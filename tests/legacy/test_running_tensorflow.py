@@ -232,9 +232,9 @@ def test_a_program_of_compat_v1_that_opens_sessions_has_a_graph_for_them(tmp_pat
 
     tf.test.main()
     """
-    code, _, said = run(tmp_path, "-v", "old_test.py", old_test=program)
-    assert code == 0, said
-    assert said[:2] == [
+    code, _, errors = run(tmp_path, "-v", "old_test.py", old_test=program)
+    assert code == 0, errors
+    assert errors[:2] == [
         "estimator-bridge: a TF2 program (old_test.py: tensorflow.compat in line 2)",
         "estimator-bridge: with TF1's behavior (old_test.py: a session of the default "
         "graph in line 6)",

@@ -97,7 +97,7 @@ def test_exec_means_what_it_meant():
         ):
             builtins.exec(code, namespace)
             assert namespace["a"] == a
-        assert [told[1:] for told in owners] == [
+        assert [row[1:] for row in owners] == [
             ("n", False, "other.py"), ("__main__", True, None), ("m", False, None),
         ]  # fmt: skip
         local = {}
@@ -117,9 +117,9 @@ def test_exec_means_what_it_meant():
 TF1 = """
 import tensorflow as tf
 x = tf.placeholder(tf.float32, [None, 3])
-said = tf.__version__, tf.executing_eagerly(), x.shape[1].value
+facts = tf.__version__, tf.executing_eagerly(), x.shape[1].value
 if __name__ == "__main__":
-    print(*said, flush=True)
+    print(*facts, flush=True)
 """
 
 
@@ -128,23 +128,23 @@ def test_each_script_that_a_launcher_runs_is_judged_by_its_own_source(tmp_path):
     import cProfile, runpy, sys
     print("tensorflow" in sys.modules)
     runpy.run_path("old.py", run_name="__main__")
-    print(*runpy.run_module("old")["said"])
-    print(*runpy.run_path("new.py")["said"])
-    print(*runpy.run_path("doubt.py")["said"])
+    print(*runpy.run_module("old")["facts"])
+    print(*runpy.run_path("new.py")["facts"])
+    print(*runpy.run_path("doubt.py")["facts"])
     values = {"__name__": "any"}
     exec(compile(open("old.py").read(), "old.py", "exec"), values)
-    print(*values["said"])
+    print(*values["facts"])
     exec(open("old.py").read(), {"__name__": "__main__"})
     exec(open("old.py").read())
     exec(compile(open("new.py").read(), "new.py", "exec"))
-    print(*said)
+    print(*facts)
     cProfile.run("import doubt")
     """
     new = """
     import tensorflow.compat.v1 as tf
-    said = tf.__version__[:2], tf.executing_eagerly()
+    facts = tf.__version__[:2], tf.executing_eagerly()
     """
-    doubt = "import tensorflow as tf\nsaid = tf.__version__, tf.executing_eagerly()\n"
+    doubt = "import tensorflow as tf\nfacts = tf.__version__, tf.executing_eagerly()\n"
     done = run(tmp_path, "-v", "launcher.py", launcher=launcher, old=TF1, new=new, doubt=doubt)
     assert done.returncode == 0, done.stderr
     old = "1.15.5 False 3"

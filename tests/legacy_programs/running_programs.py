@@ -52,11 +52,11 @@ def run_program(*words: object, on_cores: bool = False) -> Finished:
     command = ["-m", "estimator_bridge.cli", "run"]
     if on_cores:
         command += ["--cores", str(CORES)]
-    found = os.environ.get("PYTHONPATH")
+    inherited = os.environ.get("PYTHONPATH")
     environment = {
         # The command has to make the settings that a test process makes for its own TensorFlow.
         **{name: value for name, value in os.environ.items() if name != "TF_USE_LEGACY_KERAS"},
-        "PYTHONPATH": os.pathsep.join([str(ROOT), *([found] if found else [])]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *([inherited] if inherited else [])]),
     }
     done = run_python(
         [*command, *words], folder=SCRIPTS, environment=environment, patience=PATIENCE
@@ -67,4 +67,4 @@ def run_program(*words: object, on_cores: bool = False) -> Finished:
 
 def numbers(text: str) -> list[float]:
     """Returns all numbers in a text."""
-    return [float(found) for found in re.findall(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?", text)]
+    return [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?", text)]

@@ -24,18 +24,18 @@ def test_dnn_classifier_with_numpy_input_fn(tmp_path):
     inputs = np.array([[1.5, 0.2], [4.3, 1.3], [5.6, 2.1]])[kinds]
     inputs = inputs + (rows[:, None] * np.array([3, 5]) % 7) / 20.0
     logits = layers(saved, inputs, ["hiddenlayer_0", "hiddenlayer_1", "logits"])
-    wanted = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    chances = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
 
     shown = done.lines("Prediction ")
     assert len(shown) == 21
     names = np.array(["Setosa", "Versicolor", "Virginica"])
-    assert [line.split()[0] for line in shown] == names[wanted.argmax(axis=1)].tolist()
-    np.testing.assert_allclose([numbers(line) for line in shown], wanted, atol=2e-5)
+    assert [line.split()[0] for line in shown] == names[chances.argmax(axis=1)].tolist()
+    np.testing.assert_allclose([numbers(line) for line in shown], chances, atol=2e-5)
     accuracy, step = numbers(done.line("Test set: accuracy"))
-    assert accuracy == pytest.approx(np.mean(wanted.argmax(axis=1) == kinds), abs=1e-3)
+    assert accuracy == pytest.approx(np.mean(chances.argmax(axis=1) == kinds), abs=1e-3)
     assert step == 30
     # A batch's loss is the sum over its rows, as it was for TF1's DNNClassifier: 10, 10 and 1 rows.
-    losses = -np.log(wanted[np.arange(21), kinds])
+    losses = -np.log(chances[np.arange(21), kinds])
     average, of_batches = numbers(done.line("losses"))
     assert average == pytest.approx(losses.mean(), abs=1e-4)
     assert of_batches == pytest.approx(losses.sum() / 3, abs=1e-3)
@@ -122,5 +122,5 @@ def test_wide_and_deep(model_type, tmp_path):
         else:
             feature.float_list.value.append(value)
     served = tf.saved_model.load(done.line("exported")).signatures["predict"]
-    found = served(examples=tf.constant([example.SerializeToString()]))["logistic"]
-    assert float(found[0, 0]) == pytest.approx(chances[2], abs=1e-4)
+    probabilities = served(examples=tf.constant([example.SerializeToString()]))["logistic"]
+    assert float(probabilities[0, 0]) == pytest.approx(chances[2], abs=1e-4)

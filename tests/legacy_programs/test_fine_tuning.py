@@ -78,14 +78,14 @@ def test_fine_tuning(on_cores, tmp_path, pretrained):
     for step in range(STEPS):
         check_lamb_step(steps[step], steps[step + 1], step)
 
-    wanted, labels = probabilities(steps[-1], 16)
+    expected, labels = probabilities(steps[-1], 16)
     results = dict(
         line.split(" = ") for line in (tmp_path / "eval_results.txt").read_text().splitlines()
     )
-    loss = -np.log(wanted[np.arange(16), labels]).mean()
+    loss = -np.log(expected[np.arange(16), labels]).mean()
     assert {name: float(value) for name, value in results.items()} == pytest.approx(
         {
-            "eval_accuracy": np.mean(wanted.argmax(-1) == labels),
+            "eval_accuracy": np.mean(expected.argmax(-1) == labels),
             "eval_loss": loss,
             "loss": loss,
             "global_step": STEPS,

@@ -12,15 +12,15 @@ from running_programs import numbers, run_program
 
 def events(folder):
     """(tag, step, value) of the scalars in a folder's event files."""
-    found = []
+    scalars = []
     for path in sorted(folder.glob("events.out.tfevents.*")):
         for event in tf.compat.v1.train.summary_iterator(str(path)):
             for value in event.summary.value:
                 if value.HasField("simple_value"):
-                    found.append((value.tag, event.step, value.simple_value))
+                    scalars.append((value.tag, event.step, value.simple_value))
                 elif value.HasField("tensor") and value.tensor.dtype == tf.float32.as_datatype_enum:
-                    found.append((value.tag, event.step, float(tf.make_ndarray(value.tensor))))
-    return found
+                    scalars.append((value.tag, event.step, float(tf.make_ndarray(value.tensor))))
+    return scalars
 
 
 def write_digits(path, count, first):
@@ -61,8 +61,8 @@ def test_contrib_attributes_and_host_call(on_cores, tmp_path):
     assert rates == pytest.approx({step: 0.1 * 0.5 ** (step // 2) for step in range(6)})
     losses = {step for tag, step, value in written if tag == "mean_loss" and value > 0}
     assert losses == set(range(6))
-    kept = {path.stem for path in model.glob("*.index")}
-    assert kept == {"model.ckpt-0", "model.ckpt-3", "model.ckpt-6"}
+    checkpoints = {path.stem for path in model.glob("*.index")}
+    assert checkpoints == {"model.ckpt-0", "model.ckpt-3", "model.ckpt-6"}
 
 
 def test_compat_v1_predictions_keep_count_and_order(on_cores, tmp_path):
@@ -80,8 +80,8 @@ def test_compat_v1_predictions_keep_count_and_order(on_cores, tmp_path):
     for number, row in enumerate(rows):
         point = centers[number * 7 % 3] + np.array([number % 5 - 2, number % 4 - 1.5]) * 0.2
         logits = point @ saved.get_tensor("groups/kernel") + saved.get_tensor("groups/bias")
-        wanted = np.exp(logits) / np.exp(logits).sum()
-        np.testing.assert_allclose(np.array(row[2:], float), wanted, rtol=1e-4)
+        expected = np.exp(logits) / np.exp(logits).sum()
+        np.testing.assert_allclose(np.array(row[2:], float), expected, rtol=1e-4)
 
 
 def lstm_gru(saved, ids):
@@ -138,13 +138,13 @@ def test_recurrent_cells_and_lookup_tables(on_cores, tmp_path):
     for number, (line, sentence) in enumerate(zip(shown, sentences)):
         # Words that are not in the vocabulary share the bucket behind it.
         ids = [vocabulary.index(word) if word in vocabulary else 10 for word in sentence.split()]
-        wanted, state = lstm_gru(saved, ids)
+        tags_of_line, state = lstm_gru(saved, ids)
         place, _, rest = line.partition(": ")
-        given, _, values = rest.partition(" | ")
+        words, _, values = rest.partition(" | ")
         assert int(place) == number
-        assert given.split() == [["DET", "NOUN", "VERB"][tag] for tag in wanted]
+        assert words.split() == [["DET", "NOUN", "VERB"][tag] for tag in tags_of_line]
         np.testing.assert_allclose(numbers(values), state, atol=2e-5)
-        hits += [guess == tag for guess, tag in zip(given.split(), tags[number])]
+        hits += [guess == tag for guess, tag in zip(words.split(), tags[number])]
     assert numbers(done.line("accuracy")) == pytest.approx([np.mean(hits)], abs=1e-6)
 
 
@@ -170,9 +170,9 @@ def test_train_and_evaluate_with_exporters_and_hparams(on_cores, tmp_path):
         net = np.maximum(net, 0) if layer != "dense_2" else net
     np.testing.assert_allclose(numbers(done.line("served")), net[:, 0], rtol=1e-3)
 
-    found = {kind: len(list((model / "export" / kind).iterdir())) for kind in
+    counts = {kind: len(list((model / "export" / kind).iterdir())) for kind in
              ("final", "latest", "best")}  # fmt: skip
-    assert found == {"final": 1, "latest": 2, "best": 1}
+    assert counts == {"final": 1, "latest": 2, "best": 1}
     evaluated = {step for tag, step, _ in events(model / "eval") if tag == "rmse"}
     assert evaluated == {4, 8, 12}
     assert len(list(model.glob("model.ckpt-*.index"))) == 2

@@ -99,10 +99,10 @@ def train(model_fn, x, y, steps, cores=None, **options):
     return traced.run(steps), traced.weights()
 
 
-def assert_same(got, wanted, tolerance=1e-5):
+def assert_same(got, expected, tolerance=1e-5):
     """Asserts that two dicts of arrays have the same names and close values."""
-    assert sorted(got) == sorted(wanted)
-    for name in wanted:
+    assert sorted(got) == sorted(expected)
+    for name in expected:
         np.testing.assert_allclose(
-            got[name], wanted[name], rtol=tolerance, atol=tolerance, err_msg=name
+            got[name], expected[name], rtol=tolerance, atol=tolerance, err_msg=name
         )

@@ -126,15 +126,15 @@ def test_regularisation_is_counted_once(inference, mode, cores):
 
 
 def test_regularisation_in_the_users_own_loss_is_not_added_again():
-    made = []
+    networks = []
 
     def inference(features):
         layer = tf_keras.layers.Dense(1, kernel_initializer="ones", kernel_regularizer=_l2)
-        made.append(tf_keras.Sequential([layer]))
-        return v1_regularized(made[-1](features))
+        networks.append(tf_keras.Sequential([layer]))
+        return v1_regularized(networks[-1](features))
 
     def own_sum(labels, outputs):
-        own = tf.add_n(made[-1].losses) + v1.losses.get_regularization_loss()
+        own = tf.add_n(networks[-1].losses) + v1.losses.get_regularization_loss()
         return squared(labels, outputs) + 10 * own
 
     losses = Traced(Model(inference, own_sum).model_fn, ModeKeys.EVAL, X, Y).run(1)

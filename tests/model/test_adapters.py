@@ -75,9 +75,9 @@ def test_an_optimizer_that_is_cross_shard_already_is_not_wrapped_again():
     for wrap in (CrossShardOptimizer, v1.tpu.CrossShardOptimizer):
         plain = Model(linear, squared, optimizer=descent)
         wrapped = Model(linear, squared, optimizer=functools.partial(_wrapped, wrap))
-        _, wanted = train(plain.tpu_model_fn, X, Y, 3, cores=2)
+        _, expected = train(plain.tpu_model_fn, X, Y, 3, cores=2)
         _, got = train(wrapped.tpu_model_fn, X, Y, 3, cores=2)
-        assert_same(got, wanted)
+        assert_same(got, expected)
 
 
 def _wrapped(wrap):
@@ -112,12 +112,12 @@ def test_metrics_are_of_the_global_batch(metrics, cores):
     model = Model(nested, lambda labels, outputs: squared(labels, outputs["last"]), metrics)
     traced = Traced(model.tpu_model_fn if cores else model.model_fn, ModeKeys.EVAL, X, Y, cores)
     losses = traced.run(STEPS)
-    wanted = {
+    expected = {
         "error": np.mean((X.sum(axis=-1, keepdims=True) - Y) ** 2),
         "mean": np.mean(2 * X),
     }
-    assert_same(traced.results(), wanted)
-    np.testing.assert_allclose(np.mean(losses), wanted["error"], rtol=1e-5)
+    assert_same(traced.results(), expected)
+    np.testing.assert_allclose(np.mean(losses), expected["error"], rtol=1e-5)
 
 
 def test_metrics_may_ask_for_features_and_settings():

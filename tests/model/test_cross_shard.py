@@ -29,31 +29,31 @@ def _sums(graph):
 
 
 def test_it_does_what_tensorflows_own_does():
-    _, wanted = train(model_fn_of(lambda: v1.tpu.CrossShardOptimizer(momentum())), X, Y, STEPS, 2)
+    _, expected = train(model_fn_of(lambda: v1.tpu.CrossShardOptimizer(momentum())), X, Y, STEPS, 2)
     _, got = train(model_fn_of(lambda: CrossShardOptimizer(momentum())), X, Y, STEPS, 2)
-    assert_same(got, wanted, 0)
+    assert_same(got, expected, 0)
 
 
 def test_sum_adds_the_replicas_losses():
-    _, wanted = train(model_fn_of(lambda: CrossShardOptimizer(momentum())), X, Y, STEPS, 2)
+    _, expected = train(model_fn_of(lambda: CrossShardOptimizer(momentum())), X, Y, STEPS, 2)
     halved = model_fn_of(lambda: CrossShardOptimizer(momentum(), reduction=SUM), scale=0.5)
     _, got = train(halved, X, Y, STEPS, 2)
-    assert_same(got, wanted)
+    assert_same(got, expected)
 
 
 def test_groups_share_their_gradients():
     every = model_fn_of(lambda: CrossShardOptimizer(momentum(), group_assignment=[[0, 1]]))
-    _, wanted = train(model_fn_of(lambda: CrossShardOptimizer(momentum())), X, Y, STEPS, 2)
-    assert_same(train(every, X, Y, STEPS, 2)[1], wanted)
+    _, expected = train(model_fn_of(lambda: CrossShardOptimizer(momentum())), X, Y, STEPS, 2)
+    assert_same(train(every, X, Y, STEPS, 2)[1], expected)
     alone = model_fn_of(lambda: CrossShardOptimizer(momentum(), group_assignment=[[0], [1]]))
-    _, wanted = train(model_fn_of(momentum), X[:, : BATCH // 2], Y[:, : BATCH // 2], STEPS)
-    assert_same(train(alone, X, Y, STEPS, 2)[1], wanted)  # the first replica's
+    _, expected = train(model_fn_of(momentum), X[:, : BATCH // 2], Y[:, : BATCH // 2], STEPS)
+    assert_same(train(alone, X, Y, STEPS, 2)[1], expected)  # the first replica's
 
 
 def test_without_a_tpu_it_is_the_optimizer_itself():
-    _, wanted = train(model_fn_of(momentum), X, Y, STEPS)
+    _, expected = train(model_fn_of(momentum), X, Y, STEPS)
     _, got = train(model_fn_of(lambda: CrossShardOptimizer(momentum())), X, Y, STEPS)
-    assert_same(got, wanted, 0)
+    assert_same(got, expected, 0)
     with tf.Graph().as_default() as graph:
         x = v1.get_variable("x", [])
         CrossShardOptimizer(momentum()).minimize(x)

@@ -30,7 +30,7 @@ def test_what_is_not_given_has_its_empty_form():
 
 
 @pytest.mark.parametrize(
-    ("mode", "given", "missing"),
+    ("mode", "arguments", "missing"),
     [
         (ModeKeys.TRAIN, ("loss",), "train_op"),
         (ModeKeys.TRAIN, ("train_op",), "loss"),
@@ -38,10 +38,10 @@ def test_what_is_not_given_has_its_empty_form():
         (ModeKeys.PREDICT, ("loss",), "predictions"),
     ],
 )
-def test_each_mode_needs_its_fields(mode, given, missing):
+def test_each_mode_needs_its_fields(mode, arguments, missing):
     fields = {"loss": _loss(), "train_op": tf.no_op(), "predictions": {"a": _loss()}}
     with pytest.raises(ValueError, match=f"Missing {missing}"):
-        EstimatorSpec(mode, **{name: fields[name] for name in given})
+        EstimatorSpec(mode, **{name: fields[name] for name in arguments})
     assert EstimatorSpec(mode, **fields).mode == mode
 
 
@@ -131,20 +131,20 @@ def test_predictions_are_the_default_output():
 
 
 def test_a_single_output_becomes_the_default_too():
-    given = {"mine": PredictOutput(_loss())}
-    spec = EstimatorSpec(ModeKeys.PREDICT, predictions=_loss(), export_outputs=given)
-    assert spec.export_outputs == {"mine": given["mine"], _DEFAULT: given["mine"]}
-    assert list(given) == ["mine"]
+    outputs = {"mine": PredictOutput(_loss())}
+    spec = EstimatorSpec(ModeKeys.PREDICT, predictions=_loss(), export_outputs=outputs)
+    assert spec.export_outputs == {"mine": outputs["mine"], _DEFAULT: outputs["mine"]}
+    assert list(outputs) == ["mine"]
 
 
 def test_of_several_outputs_one_is_the_default():
     output = PredictOutput(_loss())
-    given = {"a": output, "b": output}
+    outputs = {"a": output, "b": output}
     with pytest.raises(ValueError, match=r"Multiple `export_outputs` .*\['a', 'b'\]"):
-        EstimatorSpec(ModeKeys.PREDICT, predictions=_loss(), export_outputs=given)
-    given[_DEFAULT] = output
-    spec = EstimatorSpec(ModeKeys.PREDICT, predictions=_loss(), export_outputs=given)
-    assert spec.export_outputs == given
+        EstimatorSpec(ModeKeys.PREDICT, predictions=_loss(), export_outputs=outputs)
+    outputs[_DEFAULT] = output
+    spec = EstimatorSpec(ModeKeys.PREDICT, predictions=_loss(), export_outputs=outputs)
+    assert spec.export_outputs == outputs
 
 
 def test_outputs_are_outputs():

@@ -42,17 +42,17 @@ def test_predict_names_its_outputs():
 
 
 @pytest.mark.parametrize(
-    ("given", "outputs"),
+    ("parts", "outputs"),
     [
         (("scores", "classes"), {"scores": "floats:0", "classes": "texts:0"}),
         (("scores",), {"scores": "floats:0"}),
         (("classes",), {"classes": "texts:0"}),
     ],
 )
-def test_classify(examples, given, outputs):
+def test_classify(examples, parts, outputs):
     both = {"scores": _floats(), "classes": _texts()}
-    output = ClassificationOutput(**{name: both[name] for name in given})
-    assert (output.scores is not None) == ("scores" in given)
+    output = ClassificationOutput(**{name: both[name] for name in parts})
+    assert (output.scores is not None) == ("scores" in parts)
     signature = output.as_signature_def(examples)
     assert signature.method_name == "tensorflow/serving/classify"
     assert _names(signature.inputs) == {"inputs": "examples:0"}

@@ -20,15 +20,15 @@ def _run(*pairs):
 
 
 def test_pairs_pass_as_they_are():
-    given = {"mean": tf.compat.v1.metrics.mean([1.0, 2.0])}
-    assert check_eval_metric_ops(given) == given
+    metrics = {"mean": tf.compat.v1.metrics.mean([1.0, 2.0])}
+    assert check_eval_metric_ops(metrics) == metrics
     assert check_eval_metric_ops(None) == {}
 
 
 def test_values_may_be_nested():
     one, two = tf.constant(1.0), tf.constant(2.0)
-    given = {"both": ((one, {"two": two}), tf.no_op())}
-    assert check_eval_metric_ops(given) == given
+    metrics = {"both": ((one, {"two": two}), tf.no_op())}
+    assert check_eval_metric_ops(metrics) == metrics
 
 
 def test_a_summary_is_a_value():
@@ -40,12 +40,12 @@ def test_keras_metrics_become_pairs_that_are_reset():
     mean, auc = tf_keras.metrics.Mean(name="m"), tf_keras.metrics.AUC(name="a")
     mean.update_state([1.0, 2.0])
     auc.update_state([0.0, 1.0], [0.1, 0.9])
-    given = {"mean": mean, "auc": auc}
-    pairs = check_eval_metric_ops(given)
-    assert given == {"mean": mean, "auc": auc}
+    metrics = {"mean": mean, "auc": auc}
+    pairs = check_eval_metric_ops(metrics)
+    assert metrics == {"mean": mean, "auc": auc}
     for collection in (_LOCAL, _METRIC):
-        found = {id(variable) for variable in tf.compat.v1.get_collection(collection)}
-        assert found == {id(variable) for variable in (*mean.variables, *auc.variables)}
+        variables = {id(variable) for variable in tf.compat.v1.get_collection(collection)}
+        assert variables == {id(variable) for variable in (*mean.variables, *auc.variables)}
     mean_value, auc_value = _run(pairs["mean"], pairs["auc"])
     assert mean_value == 1.5
     assert auc_value == pytest.approx(1.0, abs=1e-3)

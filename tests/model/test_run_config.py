@@ -119,6 +119,6 @@ def test_a_given_session_config_is_kept_in_a_cluster(monkeypatch):
         "TF_CONFIG",
         json.dumps({"cluster": {"chief": ["a:1"]}, "task": {"type": "chief", "index": 0}}),
     )
-    given = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=3)
-    assert RunConfig(session_config=given).session_config is given
+    session_config = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=3)
+    assert RunConfig(session_config=session_config).session_config is session_config
     assert list(RunConfig().session_config.device_filters) == ["/job:ps", "/job:chief"]

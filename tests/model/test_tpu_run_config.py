@@ -66,11 +66,11 @@ def test_a_resolver_of_tensorflow_1_names_its_master_otherwise():
 
 
 def test_a_users_session_config_is_added_to_and_not_changed(resolver):
-    given = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=3)
-    config = TPURunConfig(cluster=resolver, session_config=given)
+    session_config = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=3)
+    config = TPURunConfig(cluster=resolver, session_config=session_config)
     assert config.session_config.inter_op_parallelism_threads == 3
     assert config.session_config.HasField("cluster_def")
-    assert not given.HasField("cluster_def")
+    assert not session_config.HasField("cluster_def")
 
 
 def test_copies_share_the_resolver(resolver):
@@ -93,10 +93,10 @@ def test_replace_takes_a_tpu_config_too():
 def test_two_answers_to_one_question_are_refused(resolver):
     with pytest.raises(ValueError, match=r"Both master and cluster are set.*master='m'"):
         TPURunConfig(master="m", cluster=resolver)
-    given = tf.compat.v1.ConfigProto()
-    given.cluster_def.job.add().name = "worker"
+    session_config = tf.compat.v1.ConfigProto()
+    session_config.cluster_def.job.add().name = "worker"
     with pytest.raises(ValueError, match=r"ClusterResolver and session_config.cluster_def"):
-        TPURunConfig(cluster=resolver, session_config=given)
+        TPURunConfig(cluster=resolver, session_config=session_config)
 
 
 def test_wrong_types_are_named(resolver):

@@ -15,11 +15,11 @@ from models.task import InputRequest
 
 def parsed(*arguments):
     """Returns the flags of a command line of train.py."""
-    found = absl_flags.FlagValues()
-    flags.define_flags(found, paths={"data_dir": "runs/data"})
-    define_model_flags(found)
-    flags.parse_flags(["train.py", *arguments], found, settle)
-    return found
+    values = absl_flags.FlagValues()
+    flags.define_flags(values, paths={"data_dir": "runs/data"})
+    define_model_flags(values)
+    flags.parse_flags(["train.py", *arguments], values, settle)
+    return values
 
 
 def open_task(values):

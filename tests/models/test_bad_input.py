@@ -51,19 +51,19 @@ def test_a_folder_without_the_models_data_is_refused(refused, tmp_path, model, r
     """The small data that ships is used only without --data_dir."""
     folder = tmp_path / "mine"
     flags = (f"--model={model}", f"--data_dir={folder}")
-    wanted = f"--model={model} reads {reads}"
-    found = [refused(*flags)]
+    sentence = f"--model={model} reads {reads}"
+    messages = [refused(*flags)]
     folder.mkdir()
-    found.append(refused(*flags))
+    messages.append(refused(*flags))
     for name in ("a.png", "b.png", "c.png", "d.png"):
         (folder / name).write_bytes(b"a picture")
-    found.append(refused(*flags))
+    messages.append(refused(*flags))
     for message, why in zip(
-        found,
+        messages,
         ("no such folder", "the folder is empty", "no data of this model, but a.png, b.png, c.png"),
     ):
         assert message.startswith(f"train.py: --data_dir={folder}: {why}")
-        assert wanted in message
+        assert sentence in message
         assert f"leave out --data_dir to train on {small}" in message
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine"]
     assert len(list(folder.iterdir())) == 4
@@ -184,8 +184,8 @@ def test_spoiled_records_are_named_with_file_and_byte(
     folder = tmp_path / "data"
     folder.mkdir()
     make(folder, spoil)
-    told = refused(f"--model={model}", f"--data_dir={folder}")
-    assert re.search(message, told, re.S), told
+    error = refused(f"--model={model}", f"--data_dir={folder}")
+    assert re.search(message, error, re.S), error
 
 
 @pytest.fixture
@@ -241,15 +241,15 @@ def unchecked(check):
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     """Trains a small lstm for two steps, in one of the ways of --api; returns its model_dir."""
-    found = {}
+    folders = {}
 
     def run(api):
-        if api not in found:
-            found[api] = tmp_path_factory.mktemp(api) / "run"
+        if api not in folders:
+            folders[api] = tmp_path_factory.mktemp(api) / "run"
             flags = ("--model=lstm", "--lstm_units=8", "--text_length=64", f"--api={api}")
-            done = train(found[api].parent, *TINY, *flags, f"--model_dir={found[api]}")
+            done = train(folders[api].parent, *TINY, *flags, f"--model_dir={folders[api]}")
             assert done.code == 0, done.err
-        return found[api]
+        return folders[api]
 
     return run
 
@@ -303,9 +303,9 @@ def test_a_full_disk_while_data_is_written(refused, tmp_path, monkeypatch, model
         raise tf.errors.ResourceExhaustedError(None, None, "data; No space left on device")
 
     monkeypatch.setattr(tf.io.TFRecordWriter, "write", full)
-    told = refused(f"--model={model}")
-    assert "No space left on device" in told
-    assert "was not written" in told
+    message = refused(f"--model={model}")
+    assert "No space left on device" in message
+    assert "was not written" in message
     assert not (tmp_path / "runs" / "data" / file).exists()
 
 
@@ -314,7 +314,7 @@ def test_a_full_disk_while_the_digits_are_written(refused, tmp_path, monkeypatch
         raise tf.errors.ResourceExhaustedError(None, None, "digits; No space left on device")
 
     monkeypatch.setattr(tf.io.TFRecordWriter, "write", full)
-    told = refused("--model=mnist")
-    assert "No space left on device" in told
-    assert "The folder runs/data/digits was not written" in told
+    message = refused("--model=mnist")
+    assert "No space left on device" in message
+    assert "The folder runs/data/digits was not written" in message
     assert list((tmp_path / "runs" / "data").iterdir()) == []

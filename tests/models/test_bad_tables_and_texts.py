@@ -126,8 +126,8 @@ def opened(tmp_path, rows, *flags):
 
 
 def labels_of(task):
-    made = task.data.input_fn(InputRequest("test", False, 64))
-    return np.concatenate([labels for _, labels in made()])
+    input_fn = task.data.input_fn(InputRequest("test", False, 64))
+    return np.concatenate([labels for _, labels in input_fn()])
 
 
 @pytest.mark.parametrize(
@@ -170,10 +170,10 @@ def test_cells_are_read_as_the_records_have_them(tmp_path):
     """Quotes, a mark at the file's start, and empty lines."""
     path = tmp_path / "a.csv"
     path.write_text('\ufeffx,y\r\n"1.5",2\r\n\r\n-3e4, 0.1\r\n', encoding="utf-8")
-    found = read_values(str(path))
-    assert list(found) == ["x", "y"]
-    assert found["x"].tolist() == [1.5, -3e4]
-    assert found["y"].tolist() == [2.0, np.float32(0.1)]
+    values = read_values(str(path))
+    assert list(values) == ["x", "y"]
+    assert values["x"].tolist() == [1.5, -3e4]
+    assert values["y"].tolist() == [2.0, np.float32(0.1)]
 
 
 def test_a_checkpoint_of_another_model_does_not_start_bert(tmp_path):

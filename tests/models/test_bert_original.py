@@ -21,7 +21,7 @@ from models.task import InputRequest
 
 v1 = tf.compat.v1
 GOLDEN = json.loads((Path(__file__).parent.parent / "goldens" / "bert" / "bert.json").read_text())
-WANTED = GOLDEN["pretraining"]
+RECORDED = GOLDEN["pretraining"]
 PARAMS = {"learning_rate": cases.RATE, "train_steps": cases.ALL_STEPS,
           "warmup_steps": cases.WARMUP, "classes": cases.CLASSES}  # fmt: skip
 LABELS = ("masked_lm_ids", "masked_lm_weights", "next_sentence_labels")
@@ -38,9 +38,9 @@ def config(tmp_path_factory):
 def session(config):
     """A session in the graph of pretraining's step, with the recorded start; and its spec."""
     with tf.Graph().as_default(), v1.Session() as session:
-        given = {name: tf.constant(value) for name, value in cases.inputs().items()}
-        features = {name: value for name, value in given.items() if name not in LABELS}
-        labels = {name: given[name] for name in LABELS}
+        tensors = {name: tf.constant(value) for name, value in cases.inputs().items()}
+        features = {name: value for name, value in tensors.items() if name not in LABELS}
+        labels = {name: tensors[name] for name in LABELS}
         v1.train.get_or_create_global_step()
         spec = PRETRAINING.model_fn(features, labels, "train", {**PARAMS, "config": config})
         session.run(v1.global_variables_initializer())
@@ -50,11 +50,11 @@ def session(config):
 
 
 def test_variables_have_the_names_and_shapes_of_released_checkpoints(config, session):
-    found = {v.op.name: v.shape.as_list() for v in v1.trainable_variables()}
-    assert found == WANTED["variables"]
+    shapes = {v.op.name: v.shape.as_list() for v in v1.trainable_variables()}
+    assert shapes == RECORDED["variables"]
     every = sorted(v.op.name for v in v1.global_variables())
-    assert every == WANTED["all_variables"]
-    encoder = {name: tuple(shape) for name, shape in found.items() if name.startswith("bert/")}
+    assert every == RECORDED["all_variables"]
+    encoder = {name: tuple(shape) for name, shape in shapes.items() if name.startswith("bert/")}
     assert variable_shapes(config) == encoder
 
 
@@ -64,21 +64,21 @@ def test_a_classifier_has_the_names_of_the_original(config):
                     for name in ("input_ids", "input_mask", "segment_ids")}  # fmt: skip
         v1.train.get_or_create_global_step()
         CLASSIFIER.model_fn(features, None, "infer", {**PARAMS, "config": config})
-        found = {v.op.name: v.shape.as_list() for v in v1.trainable_variables()}
-    assert found == GOLDEN["classifier"]
+        shapes = {v.op.name: v.shape.as_list() for v in v1.trainable_variables()}
+    assert shapes == GOLDEN["classifier"]
 
 
 def test_the_encoder_computes_the_numbers_of_the_original(config, session):
     with v1.variable_scope("", reuse=True):
         features = {name: tf.constant(value) for name, value in cases.inputs().items()}
         encoded, pooled, _ = encode(features, config, training=False)
-    np.testing.assert_allclose(session[0].run(encoded), WANTED["sequence"], atol=2e-6)
-    np.testing.assert_allclose(session[0].run(pooled), WANTED["pooled"], atol=2e-6)
+    np.testing.assert_allclose(session[0].run(encoded), RECORDED["sequence"], atol=2e-6)
+    np.testing.assert_allclose(session[0].run(pooled), RECORDED["pooled"], atol=2e-6)
 
 
 def test_the_training_step_makes_the_losses_and_weights_of_the_original(session):
     session, spec = session
-    for masked, follows in WANTED["losses"]:
+    for masked, follows in RECORDED["losses"]:
         # The original reads the loss before the step, and so does one run here.
         assert session.run(spec.loss) == pytest.approx(masked + follows, rel=2e-5)
         session.run(spec.train_op)
@@ -86,7 +86,7 @@ def test_the_training_step_makes_the_losses_and_weights_of_the_original(session)
         v for v in v1.trainable_variables() if v.op.name == "bert/embeddings/word_embeddings"
     )
     np.testing.assert_allclose(
-        session.run(embeddings), WANTED["word_embeddings_afterwards"], atol=1e-4
+        session.run(embeddings), RECORDED["word_embeddings_afterwards"], atol=1e-4
     )
 
 
@@ -128,7 +128,7 @@ def checkpoint(config, tmp_path_factory):
     """A checkpoint with the recorded variables, as the original saved it."""
     prefix = str(tmp_path_factory.mktemp("released") / "bert_model.ckpt")
     with tf.Graph().as_default(), v1.Session() as session:
-        for name, shape in WANTED["variables"].items():
+        for name, shape in RECORDED["variables"].items():
             v1.get_variable(name, initializer=tf.constant(cases.weight(name, shape)))
         session.run(v1.global_variables_initializer())
         v1.train.Saver().save(session, prefix, write_meta_graph=False)
@@ -161,8 +161,8 @@ def test_a_released_checkpoint_is_the_start_of_a_classifier(config, checkpoint, 
     )
     estimator.train(task.data.input_fn(InputRequest("train", True, 2, 1)), max_steps=1)
     for name in variable_shapes(config):
-        wanted = cases.weight(name, WANTED["variables"][name])
-        np.testing.assert_allclose(estimator.get_variable_value(name), wanted, atol=1e-6)
+        expected = cases.weight(name, RECORDED["variables"][name])
+        np.testing.assert_allclose(estimator.get_variable_value(name), expected, atol=1e-6)
 
 
 def test_a_checkpoint_of_another_model_is_refused(checkpoint):

@@ -24,19 +24,19 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def read():
     """Reads texts by TensorFlow and by Python; a graph for each way is traced once."""
-    made = {}
+    functions = {}
 
     def both(lower_case, texts, second=None):
         key = lower_case, second is not None
-        if key not in made:
+        if key not in functions:
             reader = TextReader(VOCABULARY, lower_case, LENGTH)
             spec = tf.TensorSpec([None], tf.string)
-            made[key] = tf.function(reader.features, [spec] * (1 + (second is not None)))
-        given = [texts] if second is None else [texts, second]
-        ours = made[key](*(tf.constant(column, tf.string) for column in given))
+            functions[key] = tf.function(reader.features, [spec] * (1 + (second is not None)))
+        columns = [texts] if second is None else [texts, second]
+        ours = functions[key](*(tf.constant(column, tf.string) for column in columns))
         tokenizer = Tokenizer(VOCABULARY, lower_case)
         rows = []
-        for row in zip(*given):
+        for row in zip(*columns):
             parts = [tokenizer.numbers(text) for at, text in enumerate(row) if text or at == 0]
             rows.append(sequence(tokenizer, parts, LENGTH))
         theirs = {name: np.stack([row[name] for row in rows]) for name in rows[0]}

@@ -33,9 +33,9 @@ def test_the_reader_of_cifar_finds_the_patches(patches):
     assert (images.name, images.shape, images.depth) == ("cifar10", (32, 32, 3), 20)
     assert images.sizes == {"train": 416, "test": 104}
     pixels, labels = next(iter(images.input_fn(InputRequest("test", False, 104))()))
-    wanted, classes = split_patches("photograph")["test"]
+    expected, classes = split_patches("photograph")["test"]
     np.testing.assert_array_equal(labels, classes)
-    np.testing.assert_allclose(pixels * 64.2 + 120.7, wanted, atol=1e-3)
+    np.testing.assert_allclose(pixels * 64.2 + 120.7, expected, atol=1e-3)
 
 
 def test_the_command_leaves_files_that_exist(tmp_path, capsys):

@@ -23,7 +23,7 @@ def test_a_valid_tf_config(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "message"),
     [
         ("{x", "is not JSON: Expecting property name"),
         ("[" * 100000, "is nested too deeply"),
@@ -35,10 +35,10 @@ def test_a_valid_tf_config(text):
         ('{"task": {"index": null}}', "has None as the task's index"),
     ],
 )
-def test_a_broken_tf_config(text, wanted):
+def test_a_broken_tf_config(text, message):
     with pytest.raises(UserError) as raised:
         require_valid_tf_config({"TF_CONFIG": text})
-    assert wanted in str(raised.value)
+    assert message in str(raised.value)
     assert '"task": {"type": "chief", "index": 0}' in str(raised.value)
 
 

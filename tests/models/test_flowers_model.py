@@ -79,36 +79,36 @@ def test_a_frozen_backbone_reaches_it_on_eight_cores(weights, data_dir, tmp_path
     print(result)
     assert result["accuracy"] > QUALITY
     with h5py.File(weights) as file:
-        wanted = np.asarray(file["Conv1/Conv1/kernel"])
-    np.testing.assert_array_equal(run.estimator.get_variable_value("Conv1/kernel"), wanted)
+        pretrained = np.asarray(file["Conv1/Conv1/kernel"])
+    np.testing.assert_array_equal(run.estimator.get_variable_value("Conv1/kernel"), pretrained)
 
 
 def test_both_tasks_have_the_same_patches(data_dir):
     """So what is tested in one was not trained on in the other."""
-    found = {}
+    patches = {}
     for task, classes in (("photograph", 2), ("quarter", 4)):
         photographs = open_photographs(str(data_dir), None, 32, task)
         assert (photographs.classes, photographs.sizes) == (classes, {"train": 416, "test": 104})
         images, labels = next(iter(photographs.input_fn(InputRequest("test", False, 104))()))
         assert set(labels.numpy()) == set(range(classes))
-        found[task] = images.numpy()
-    np.testing.assert_array_equal(found["photograph"], found["quarter"])
+        patches[task] = images.numpy()
+    np.testing.assert_array_equal(patches["photograph"], patches["quarter"])
 
 
 def test_weights_of_another_width_are_refused_with_names_and_shapes(weights):
     with pytest.raises(UserError) as refused:
         warm_start_from(str(weights), {**PARAMS, "width": 0.5})
-    told = str(refused.value)
-    assert "not the weights of this mobilenet_v2" in told
-    assert "block_1_project/kernel is [1, 1, 48, 8] in the file and [1, 1, 48, 16] in" in told
+    message = str(refused.value)
+    assert "not the weights of this mobilenet_v2" in message
+    assert "block_1_project/kernel is [1, 1, 48, 8] in the file and [1, 1, 48, 16] in" in message
 
 
 def test_weights_of_another_network_are_refused_with_names(weights):
     with pytest.raises(UserError) as refused:
         warm_start_from(str(weights), {**PARAMS, "backbone": "xception", "image_size": 71})
-    told = str(refused.value)
-    assert "it lacks 234 of 234 weights (block1_conv1/kernel, " in told
-    assert "has instead Conv1/kernel" in told
+    message = str(refused.value)
+    assert "it lacks 234 of 234 weights (block1_conv1/kernel, " in message
+    assert "has instead Conv1/kernel" in message
 
 
 def test_a_file_that_has_no_weights_is_refused(tmp_path):

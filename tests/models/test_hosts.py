@@ -34,8 +34,8 @@ def identities(batch):
 
 def read(task, params, request, batches=None, **context):
     dataset = task.data.input_fn(request)(params, **context)
-    found = dataset.take(batches or -1).as_numpy_iterator()
-    return [identity for batch in found for identity in identities(batch)]
+    elements = dataset.take(batches or -1).as_numpy_iterator()
+    return [identity for batch in elements for identity in identities(batch)]
 
 
 def small_text(folder):
@@ -126,8 +126,8 @@ def test_hosts_train_on_examples_of_their_own(tmp_path, name):
     """Each of these records has a label of its own; the images are changed at random."""
     make, *others = CASES[name]
     make(tmp_path)
-    found = task_of(name.split()[0], tmp_path, *others)
-    parts = [set(labels_in_training(found, context, 40)) for context in contexts(HOSTS)]
+    task = task_of(name.split()[0], tmp_path, *others)
+    parts = [set(labels_in_training(task, context, 40)) for context in contexts(HOSTS)]
     assert sorted(map(len, parts)) == [3, 4]
     assert not parts[0] & parts[1]
 
@@ -136,28 +136,28 @@ def test_hosts_train_on_examples_of_their_own(tmp_path, name):
 def test_hosts_train_on_rows_of_their_own(tmp_path, name):
     make, *others = CASES[name]
     make(tmp_path)
-    found = task_of(name, tmp_path, *others)
+    task = task_of(name, tmp_path, *others)
     request = InputRequest("train", True, 1, seed=1)
-    count = 3 * found.data.sizes["train"]
-    parts = [set(read(found, context, request, count)) for context in contexts(HOSTS)]
+    count = 3 * task.data.sizes["train"]
+    parts = [set(read(task, context, request, count)) for context in contexts(HOSTS)]
     assert not parts[0] & parts[1]
-    assert parts[0] | parts[1] == set(read(found, {}, request, count))
+    assert parts[0] | parts[1] == set(read(task, {}, request, count))
 
 
 def test_hosts_of_the_digits_train_on_images_of_their_own(tmp_path):
     """Without the shifts of the first pixels, of as many images as an epoch of a host has."""
-    found = task_of("mnist", tmp_path)
+    task = task_of("mnist", tmp_path)
     few = InputRequest("train", True, 1, seed=1, first=20)
-    parts = [set(read(found, context, few, 30)) for context in contexts(HOSTS)]
+    parts = [set(read(task, context, few, 30)) for context in contexts(HOSTS)]
     assert [len(part) for part in parts] == [10, 10]
     assert not parts[0] & parts[1]
 
 
 def test_hosts_of_the_gan_draw_noise_of_their_own(tmp_path):
-    found = task_of("gan", tmp_path)
-    made = found.data.input_fn(InputRequest("train", True, 8, seed=1))
+    task = task_of("gan", tmp_path)
+    input_fn = task.data.input_fn(InputRequest("train", True, 8, seed=1))
     drawn = [
-        [features["noise"] for features, _ in made(context).take(3).as_numpy_iterator()]
+        [features["noise"] for features, _ in input_fn(context).take(3).as_numpy_iterator()]
         for context in contexts(HOSTS)
     ]
     values = np.concatenate(drawn[0] + drawn[1])

@@ -37,20 +37,20 @@ def rows_of(dataset, count):
 )
 def test_each_epoch_has_every_row_in_an_order_of_the_seed(rows, batch_size, seed, first):
     request = InputRequest("train", True, batch_size, seed=seed, first=first)
-    kept = min(rows, first or rows)
-    count = -(-3 * kept // batch_size)
-    found, again = (rows_of(batches({"train": split_of(rows)}, request), count) for _ in range(2))
-    assert found == again
-    epochs = [found[kept * i : kept * (i + 1)] for i in range(3)]
-    assert [sorted(epoch) for epoch in epochs] == [list(range(kept))] * 3
-    assert kept < 8 or epochs[0] != epochs[1]
+    size = min(rows, first or rows)
+    count = -(-3 * size // batch_size)
+    order, again = (rows_of(batches({"train": split_of(rows)}, request), count) for _ in range(2))
+    assert order == again
+    epochs = [order[size * i : size * (i + 1)] for i in range(3)]
+    assert [sorted(epoch) for epoch in epochs] == [list(range(size))] * 3
+    assert size < 8 or epochs[0] != epochs[1]
 
 
 def test_the_columns_of_a_row_stay_together():
     request = InputRequest("train", True, 8, seed=1)
-    for features, found in batches({"train": split_of(50)}, request).take(20).as_numpy_iterator():
+    for features, numbers in batches({"train": split_of(50)}, request).take(20).as_numpy_iterator():
         for i in range(3):
-            np.testing.assert_array_equal(features[f"column{i}"][:, 0], found + 100 * i)
+            np.testing.assert_array_equal(features[f"column{i}"][:, 0], numbers + 100 * i)
 
 
 @pytest.mark.parametrize("seed", [3, None])
@@ -62,10 +62,10 @@ def test_training_goes_on_at_a_saved_position(tmp_path, row_size, seed):
     for _ in range(5):
         next(iterator)
     path = tf.train.Checkpoint(input=iterator).write(str(tmp_path / "position"))
-    wanted = [next(iterator)[1].numpy().tolist() for _ in range(20)]
+    expected = [next(iterator)[1].numpy().tolist() for _ in range(20)]
     later = iter(batches({"train": split_of(500, row_size)}, request))
     tf.train.Checkpoint(input=later).read(path)
-    assert [next(later)[1].numpy().tolist() for _ in range(20)] == wanted
+    assert [next(later)[1].numpy().tolist() for _ in range(20)] == expected
 
 
 def test_no_rows_are_no_batches():
@@ -76,8 +76,8 @@ def test_no_rows_are_no_batches():
 def test_batches_have_the_size_that_the_estimator_gives_and_a_static_shape():
     request = InputRequest("train", True, 8, seed=1)
     dataset = batches({"train": split_of(50)}, request, {"batch_size": 4})
-    features, found = dataset.element_spec
-    assert found.shape == [4] and features["column0"].shape == [4, 1]
+    features, labels = dataset.element_spec
+    assert labels.shape == [4] and features["column0"].shape == [4, 1]
 
 
 def test_evaluation_reads_each_row_once_and_in_order():
@@ -91,10 +91,10 @@ def test_a_strategy_that_distributes_the_dataset_gets_whole_batches(replicas):
     request = InputRequest("train", True, 8, seed=1)
     dataset = batches({"train": split_of(50)}, request)
     strategy = tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(replicas)])
-    found = []
+    order = []
     for _, (_, numbers) in zip(range(25), strategy.experimental_distribute_dataset(dataset)):
         parts = strategy.experimental_local_results(numbers)
         assert [part.shape for part in parts] == [[8 // replicas]] * replicas
-        found += [row for part in parts for row in part.numpy().tolist()]
-    assert found == rows_of(dataset, 25)
-    assert sorted(found) == sorted([*range(50)] * 4)
+        order += [row for part in parts for row in part.numpy().tolist()]
+    assert order == rows_of(dataset, 25)
+    assert sorted(order) == sorted([*range(50)] * 4)

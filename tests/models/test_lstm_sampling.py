@@ -48,12 +48,12 @@ def test_a_high_temperature_writes_less_likely_bytes(trained):
     """By the texts' alphabet: one that is nearly uniform leaves it."""
     folder = trained.estimator.model_dir
 
-    def known(temperature):
+    def share_of_alphabet(temperature):
         text = sample(folder, "ab", Sampling(100, temperature, 1))
         return sum(letter in "abcdef " for letter in text) / len(text)
 
-    assert known(0.3) > 0.9
-    assert known(50.0) < 0.5
+    assert share_of_alphabet(0.3) > 0.9
+    assert share_of_alphabet(50.0) < 0.5
 
 
 def test_the_command_writes_the_prompt_and_what_follows(trained, capsys):

@@ -79,10 +79,10 @@ def test_training_is_shuffled_by_the_seed_without_end(digits):
 def test_few_images_are_also_shifted_to_all_sides(digits):
     image = dataset.examples(digits, "train", 1)[0][0]
     padded = np.pad(image, 1)
-    wanted = {padded[y : y + 8, x : x + 8].tobytes() for y in range(3) for x in range(3)}
-    assert len(wanted) == 9
+    shifts = {padded[y : y + 8, x : x + 8].tobytes() for y in range(3) for x in range(3)}
+    assert len(shifts) == 9
     epoch = np.concatenate([images for images, _ in training_batches(digits, 3, 9)])
-    assert wanted <= {image.tobytes() for image in epoch}
+    assert shifts <= {image.tobytes() for image in epoch}
 
 
 def test_elements_are_what_the_model_takes(digits):

@@ -25,17 +25,17 @@ def test_pytorch_predicts_the_same_from_a_checkpoints_weights(tmp_path, capsys):
 
     folders = f"--data_dir={tmp_path / 'data'}", f"--model_dir={tmp_path / 'run'}"
     trained = TaskRun("--model=mnist", "--nouse_tpu", "--train_steps=40", *folders).train()
-    wanted = np.stack([row["probabilities"] for row in trained.predict()])
+    expected = np.stack([row["probabilities"] for row in trained.predict()])
     path = str(tmp_path / "digits.safetensors")
     arguments = ["--to", "safetensors", "--table", NAMES, "--output", path]
     assert main(["weights", "convert", str(tmp_path / "run"), *arguments]) == 0
     images, labels = digits_as_bytes(tmp_path / "data", 360)
-    found = predict(load(path, 8, 8), images)
-    np.testing.assert_allclose(found, wanted, atol=1e-5)
-    assert (found.argmax(1) == wanted.argmax(1)).all()
+    actual = predict(load(path, 8, 8), images)
+    np.testing.assert_allclose(actual, expected, atol=1e-5)
+    assert (actual.argmax(1) == expected.argmax(1)).all()
     assert accuracy.main([path]) == 0
     right = int(re.search(r"(\d+) of 360 test digits", capsys.readouterr().out)[1])
-    assert right == (found.argmax(1) == labels).sum()
+    assert right == (actual.argmax(1) == labels).sum()
     assert accuracy.main([str(tmp_path / "none.safetensors")]) == 1
     with pytest.raises(UserError, match="not the weights of this model for images of 28 by 28"):
         load(path, 28, 28)
@@ -55,7 +55,7 @@ def test_torch_xla_trains_the_same_model():
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    told = re.search(r"(\d) core, 8 epochs: accuracy ([\d.]+) of 360 test digits", done.stdout)
-    assert told, done.stdout
-    assert told[1] == "1"
-    assert float(told[2]) > 0.9
+    match = re.search(r"(\d) core, 8 epochs: accuracy ([\d.]+) of 360 test digits", done.stdout)
+    assert match, done.stdout
+    assert match[1] == "1"
+    assert float(match[2]) > 0.9

@@ -16,9 +16,9 @@ DEPRECATED = "`tf.layers.dense` is deprecated"
 def level():
     """TensorFlow's level of logging, which the function sets, as it was."""
     logger = logging.getLogger("tensorflow")
-    kept = logger.level
+    before = logger.level
     yield
-    logger.setLevel(kept)
+    logger.setLevel(before)
 
 
 def messages(monkeypatch, wanted_level):
@@ -27,12 +27,12 @@ def messages(monkeypatch, wanted_level):
         monkeypatch.delenv("TF_CPP_MIN_LOG_LEVEL", raising=False)
     else:
         monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", wanted_level)
-    with warnings.catch_warnings(record=True) as found, tf.Graph().as_default():
+    with warnings.catch_warnings(record=True) as caught, tf.Graph().as_default():
         warnings.simplefilter("always")
         hide_tensorflow_notices()
         v1.layers.dense(tf.zeros([1, 2]), 1)
         warnings.warn("of a program", UserWarning, stacklevel=1)
-    return [str(one.message) for one in found]
+    return [str(one.message) for one in caught]
 
 
 @pytest.mark.usefixtures("level")
@@ -42,6 +42,6 @@ def test_layers_of_tensorflow_1_are_not_called_deprecated(monkeypatch):
 
 @pytest.mark.usefixtures("level")
 def test_whoever_chose_a_level_sees_it(monkeypatch):
-    found = messages(monkeypatch, "0")
-    assert any(DEPRECATED in one for one in found)
-    assert found[-1] == "of a program"
+    texts = messages(monkeypatch, "0")
+    assert any(DEPRECATED in one for one in texts)
+    assert texts[-1] == "of a program"

@@ -58,11 +58,11 @@ def test_a_model_reads_its_data_from_there(tmp_path, monkeypatch, model, make, o
     local = open_task(parsed(f"--model={model}", f"--data_dir={tmp_path}", "--nouse_tpu", *others))
     assert task.data.sizes == local.data.sizes == (sizes or local.data.sizes)
     request = InputRequest("test", False, 4)
-    found, wanted = (
+    actual, expected = (
         [tf.nest.flatten(batch) for batch in one.data.input_fn(request)().as_numpy_iterator()]
         for one in (task, local)
     )
-    tf.nest.map_structure(np.testing.assert_array_equal, found, wanted)
+    tf.nest.map_structure(np.testing.assert_array_equal, actual, expected)
     assert list(here.iterdir()) == []
 
 

@@ -50,7 +50,9 @@ def pixels_of(run):
 
 
 def jpegs_of(run):
-    return [found["image"].bytes_list.value[0] for found in features_of_records(run, ["image"])]
+    return [
+        features["image"].bytes_list.value[0] for features in features_of_records(run, ["image"])
+    ]
 
 
 def rows_of(run):
@@ -123,8 +125,8 @@ def started(run, rows):
             tensor: [row[name] for row in rows]
             for name, tensor in receiver.receiver_tensors.items()
         }
-        found = session.run(dict(spec.predictions), fed)
-    return [{name: value[at] for name, value in found.items()} for at in range(len(rows))]
+        predictions = session.run(dict(spec.predictions), fed)
+    return [{name: value[at] for name, value in predictions.items()} for at in range(len(rows))]
 
 
 class Case:
@@ -141,7 +143,7 @@ class Case:
             f"--data_dir={folder / 'data'}", f"--model_dir={self.run_dir}",
         )  # fmt: skip
         rows = rows_of(run)
-        self.wanted = started(run, rows)
+        self.expected = started(run, rows)
         write_config(
             f"{self.run_dir}/run.yaml", own_values(flags_in_force(run.flags), model), "of a test"
         )
@@ -164,21 +166,21 @@ class Case:
 
     def check(self, rows):
         assert len(rows) == COUNT
-        for row, wanted in zip(rows, self.wanted):
-            assert row.keys() == wanted.keys()
-            for name, value in wanted.items():
+        for row, expected in zip(rows, self.expected):
+            assert row.keys() == expected.keys()
+            for name, value in expected.items():
                 np.testing.assert_allclose(row[name], value, atol=1e-4, err_msg=name)
 
 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory):
     """Makes the case of a model, once; a SavedModel is loaded once too."""
-    found, loaded, load = {}, {}, served_model.load_model
+    cases_of_models, loaded, load = {}, {}, served_model.load_model
 
     def case(model):
-        if model not in found:
-            found[model] = Case(model, tmp_path_factory.mktemp(model))
-        return found[model]
+        if model not in cases_of_models:
+            cases_of_models[model] = Case(model, tmp_path_factory.mktemp(model))
+        return cases_of_models[model]
 
     def load_once(path, *others):
         if path not in loaded:
@@ -200,13 +202,13 @@ def predicted(cases, capsys):
         if not by_checkpoint and not case.export.exists():
             predict(model, case.folder / "rows.jsonl", by_checkpoint=True)
         where = case.run_dir if by_checkpoint else case.export
-        given = ["predict", "--model_dir", where, "--input", source, *words]
-        arguments = parse(list(map(str, given)))
+        words_of_command = ["predict", "--model_dir", where, "--input", source, *words]
+        arguments = parse(list(map(str, words_of_command)))
         arguments.model = None
         export = case.keeping_the_export if by_checkpoint else exporting
         code = run_predict(arguments, export, "predict.py")
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        output = capsys.readouterr()
+        return code, output.out, output.err
 
     return predict
 
@@ -214,9 +216,9 @@ def predicted(cases, capsys):
 @pytest.mark.parametrize("model", model_names())
 def test_a_checkpoint_of_each_model_predicts(cases, predicted, model):
     case = cases(model)
-    code, out, told = predicted(model, case.folder / "rows.jsonl", by_checkpoint=True)
-    assert code == 0, told
-    assert f"Checkpoint of {model}: {case.run_dir}" in told
+    code, out, errors = predicted(model, case.folder / "rows.jsonl", by_checkpoint=True)
+    assert code == 0, errors
+    assert f"Checkpoint of {model}: {case.run_dir}" in errors
     case.check([json.loads(line) for line in out.splitlines()])
 
 
@@ -225,14 +227,14 @@ def test_a_checkpoint_of_each_model_predicts(cases, predicted, model):
 def test_a_saved_model_of_each_model_takes_each_kind_of_file(cases, predicted, model, kind):
     case = cases(model)
     source, output = case.folder / f"rows.{kind}", case.folder / f"of-{kind}.csv"
-    code, out, told = predicted(model, source)
+    code, out, errors = predicted(model, source)
     if kind == "images" and model not in OF_IMAGES:
         assert code == 1
-        assert "images need a model with one input" in told
+        assert "images need a model with one input" in errors
         kinds = "TFRecords (.tfrecord, .tfrecords), JSON lines (.json, .jsonl, .ndjson)"
-        assert f"Give it {kinds} or CSV (.csv) of these." in told
+        assert f"Give it {kinds} or CSV (.csv) of these." in errors
         return
-    assert code == 0, told
+    assert code == 0, errors
     case.check([json.loads(line) for line in out.splitlines()])
     assert predicted(model, source, "--output", output)[0] == 0
     with output.open(newline="") as file:
@@ -243,10 +245,12 @@ def test_a_saved_model_of_each_model_takes_each_kind_of_file(cases, predicted, m
 def test_columns_of_pixels_are_refused_with_the_kinds_that_images_have(predicted, tmp_path):
     source = tmp_path / "digits.csv"  # as Kaggle has MNIST
     source.write_text("label,pixel0,pixel1\n1,0,0\n")
-    code, _, told = predicted("mnist", source)
+    code, _, errors = predicted("mnist", source)
     assert code == 1
-    assert "the model's inputs image are no columns of the CSV file, which has label, pixel" in told
-    assert "takes: image uint8 [8, 8]. Give it images (.bmp, .gif, .jpeg, .jpg, .png), TF" in told
+    assert (
+        "the model's inputs image are no columns of the CSV file, which has label, pixel" in errors
+    )
+    assert "takes: image uint8 [8, 8]. Give it images (.bmp, .gif, .jpeg, .jpg, .png), TF" in errors
 
 
 def test_images_in_base64_are_pixels_too(cases, predicted, tmp_path):
@@ -255,9 +259,9 @@ def test_images_in_base64_are_pixels_too(cases, predicted, tmp_path):
     images = [path.read_bytes() for path in sorted((case.folder / "rows.images").iterdir())]
     lines = [{"image": {"b64": base64.b64encode(one).decode()}} for one in [*images, b"none"]]
     source.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    code, out, told = predicted("flowers", source, "--skip_bad_records")
-    assert code == 0, told
+    code, out, errors = predicted("flowers", source, "--skip_bad_records")
+    assert code == 0, errors
     case.check([json.loads(line) for line in out.splitlines()])
     assert (
-        f"{source}, line 4: input 'image' has 4 bytes, want [?, ?, 3] of them or an image" in told
+        f"{source}, line 4: input 'image' has 4 bytes, want [?, ?, 3] of them or an image" in errors
     )

@@ -34,20 +34,20 @@ def predict(capsys, *words, model=None):
     arguments = parse(["predict", *map(str, words)])
     arguments.model = model
     code = run_predict(arguments, exporting, "predict.py")
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    output = capsys.readouterr()
+    return code, output.out, output.err
 
 
 def test_a_checkpoint_predicts_what_the_estimator_predicts(trained, capsys):
     folder, run = trained
-    code, out, told = predict(
+    code, out, errors = predict(
         capsys, "--model_dir", folder / "run", "--input", folder / "digits.jsonl"
     )
-    assert code == 0, told
-    assert f"Checkpoint of mnist: {folder / 'run' / 'model.ckpt-30'}" in told
-    found = np.array([json.loads(line)["probabilities"] for line in out.splitlines()])
-    wanted = np.stack([row["probabilities"] for row in run.predict(20)])
-    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    assert code == 0, errors
+    assert f"Checkpoint of mnist: {folder / 'run' / 'model.ckpt-30'}" in errors
+    actual = np.array([json.loads(line)["probabilities"] for line in out.splitlines()])
+    expected = np.stack([row["probabilities"] for row in run.predict(20)])
+    np.testing.assert_allclose(actual, expected, atol=1e-5)
 
 
 def test_without_its_data_and_run_yaml_the_model_is_named(trained, capsys, tmp_path, monkeypatch):
@@ -58,22 +58,22 @@ def test_without_its_data_and_run_yaml_the_model_is_named(trained, capsys, tmp_p
         (other / path.name).write_bytes(path.read_bytes())
     monkeypatch.chdir(tmp_path)
     words = ("--model_dir", other / "model.ckpt-30", "--input", folder / "digits.jsonl")
-    code, _, told = predict(capsys, *words)
+    code, _, errors = predict(capsys, *words)
     assert code == 1
-    assert "a checkpoint has weights and no model" in told
-    code, out, told = predict(capsys, *words, model="mnist")
-    assert code == 0, told
+    assert "a checkpoint has weights and no model" in errors
+    code, out, errors = predict(capsys, *words, model="mnist")
+    assert code == 0, errors
     assert len(out.splitlines()) == 20
     assert sorted(os.listdir(tmp_path)) == ["other"]
 
 
 def test_a_checkpoint_of_another_model_is_refused(trained, capsys):
     folder, _ = trained
-    code, _, told = predict(
+    code, _, errors = predict(
         capsys, "--model_dir", folder / "run", "--input", folder / "digits.jsonl", model="gan"
     )
     assert code == 1
-    assert "generator/dense0/" in told
+    assert "generator/dense0/" in errors
 
 
 def test_predict_py_says_nothing_of_tensorflow(trained):

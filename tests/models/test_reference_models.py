@@ -49,14 +49,14 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def trained(folder):
     """Runs a training of QUALITY on a number of cores, once."""
-    found = {}
+    runs = {}
 
     def train(name, cores):
-        if (name, cores) not in found:
+        if (name, cores) not in runs:
             folders = f"--data_dir={folder / 'data'}", f"--model_dir={folder / name}{cores}"
             chosen = *QUALITY[name][0], f"--tpu=emulated:{cores}", *COMMON
-            found[name, cores] = TaskRun(*chosen, *folders).train()
-        return found[name, cores]
+            runs[name, cores] = TaskRun(*chosen, *folders).train()
+        return runs[name, cores]
 
     return train
 
@@ -73,9 +73,9 @@ def test_it_trains_to_the_stated_quality(trained, name, cores):
 @pytest.mark.parametrize("name", QUALITY)
 def test_predictions_are_shown(trained, name):
     run = trained(name, 1)
-    told = run.task.show(run.predict(run.task.shown_examples), run.estimator.model_dir)
-    print(told)
-    assert told
+    text = run.task.show(run.predict(run.task.shown_examples), run.estimator.model_dir)
+    print(text)
+    assert text
 
 
 def test_bert_is_served_with_pieces_too(trained, folder):
@@ -87,10 +87,10 @@ def test_bert_is_served_with_pieces_too(trained, folder):
     features, _ = next(iter(run.input_fn(InputRequest("test", False, 3, first=3))()))
     by_text = loaded.signatures["serving_default"](text=tf.constant(texts[:3]))
     by_pieces = loaded.signatures["pieces:serving_default"](**features)
-    wanted = run.predict(3)
+    expected = run.predict(3)
     for name, values in by_text.items():
         np.testing.assert_allclose(values, by_pieces[name], atol=1e-6)
-        np.testing.assert_allclose(values, [row[name] for row in wanted], atol=1e-4)
+        np.testing.assert_allclose(values, [row[name] for row in expected], atol=1e-4)
 
 
 def test_gan_generates_digits_of_most_classes(trained):
@@ -100,9 +100,9 @@ def test_gan_generates_digits_of_most_classes(trained):
     images, labels = split_digits()["train"]
     real = images.reshape(len(images), -1) / 255.0
     classifier = LogisticRegression(max_iter=300).fit(real, labels)
-    made = np.stack([row["image"].ravel() for row in trained("gan", 1).predict()])
-    classes, counts = np.unique(classifier.predict(made), return_counts=True)
-    sure = classifier.predict_proba(made).max(axis=1).mean()
+    generated = np.stack([row["image"].ravel() for row in trained("gan", 1).predict()])
+    classes, counts = np.unique(classifier.predict(generated), return_counts=True)
+    sure = classifier.predict_proba(generated).max(axis=1).mean()
     print(classes, counts, sure)
     assert len(classes) >= 7
     assert sure > 0.5
@@ -150,8 +150,8 @@ def test_the_gan_evaluates_images_in_order(digits_of_gan):
     request = InputRequest("test", False, 16, first=20)
     batches = list(digits_of_gan.input_fn(request)())
     images, _ = examples(open_data(digits_of_gan.folder.removesuffix("/digits")), "test", 20)
-    found = np.concatenate([features["image"] for features, _ in batches])
-    np.testing.assert_array_equal(found[..., 0], images)
+    generated = np.concatenate([features["image"] for features, _ in batches])
+    np.testing.assert_array_equal(generated[..., 0], images)
 
 
 def test_the_last_batch_of_an_evaluation_has_noise_for_its_images_alone(folder):

@@ -22,15 +22,15 @@ def test_every_folder_with_an_entry_is_a_model():
 def test_a_model_has_its_own_defaults_and_given_flags_win():
     assert parsed().learning_rate == 3e-3
     assert parsed("--model=resnet").learning_rate == 0.1
-    found = parsed("--model=resnet", "--learning_rate=0.5")
-    assert (found.learning_rate, found.train_steps) == (0.5, 300)
+    values = parsed("--model=resnet", "--learning_rate=0.5")
+    assert (values.learning_rate, values.train_steps) == (0.5, 300)
 
 
 def test_flags_of_another_model_are_refused(capsys):
-    told = refused(capsys, "--label_smoothing=0.1")
-    assert "--label_smoothing is a flag of --model=resnet, got --model=mnist" in told
-    told = refused(capsys, "--model=resnet", "--backbone=xception")
-    assert "--backbone is a flag of --model=flowers, got --model=resnet" in told
+    message = refused(capsys, "--label_smoothing=0.1")
+    assert "--label_smoothing is a flag of --model=resnet, got --model=mnist" in message
+    message = refused(capsys, "--model=resnet", "--backbone=xception")
+    assert "--backbone is a flag of --model=flowers, got --model=resnet" in message
 
 
 def test_an_unknown_model_is_refused_with_the_names(capsys):

@@ -95,7 +95,7 @@ def test_the_digits_are_written_once(tmp_path):
 def test_each_image_is_shifted_by_its_own():
     dots = np.zeros([64, 5, 5, 1], np.float32)
     dots[:, 2, 2] = 1
-    found = shifted(tf.constant(dots), 1, seed=1).numpy()
-    assert found.shape == dots.shape
-    places = {tuple(np.argwhere(one[..., 0])[0]) for one in found}
+    moved = shifted(tf.constant(dots), 1, seed=1).numpy()
+    assert moved.shape == dots.shape
+    places = {tuple(np.argwhere(one[..., 0])[0]) for one in moved}
     assert places == {(y, x) for y in (1, 2, 3) for x in (1, 2, 3)}

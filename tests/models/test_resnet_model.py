@@ -82,15 +82,15 @@ def test_evaluation_uses_the_averages(trained):
 def test_the_host_writes_the_rate_and_the_epoch(trained):
     _, folder, _ = trained
     (path,) = folder.glob("*.host_call")
-    found = {
+    scalars = {
         value.tag: float(tf.make_ndarray(value.tensor))
         for event in v1.train.summary_iterator(str(path))
         for value in event.summary.value
         if event.step == 40
     }
-    assert found["epoch"] == pytest.approx(40 * 128 / 1437)
-    assert found["learning_rate"] == pytest.approx(0.15 * (1 + math.cos(math.pi * 30 / 70)))
-    assert found["cross_entropy_and_decay"] > 0
+    assert scalars["epoch"] == pytest.approx(40 * 128 / 1437)
+    assert scalars["learning_rate"] == pytest.approx(0.15 * (1 + math.cos(math.pi * 30 / 70)))
+    assert scalars["cross_entropy_and_decay"] > 0
 
 
 def test_a_checkpoint_of_another_depth_is_refused_before_training(trained):
@@ -101,9 +101,9 @@ def test_a_checkpoint_of_another_depth_is_refused_before_training(trained):
     )  # fmt: skip
     with pytest.raises(eb.errors.CheckpointError) as refused:
         other.train()
-    told = str(refused.value)
-    assert "it belongs to another model" in told
-    assert "stage1/block2/convolution1/batch_normalization/beta" in told
+    message = str(refused.value)
+    assert "it belongs to another model" in message
+    assert "stage1/block2/convolution1/batch_normalization/beta" in message
 
 
 def features():
@@ -171,9 +171,9 @@ def test_smoothing_and_decay_are_of_training_alone():
         v1.get_variable("kernel", initializer=tf.constant([3.0, 4.0]))
         v1.get_variable("batch_normalization/gamma", initializer=tf.constant([100.0]))
         labels, logits = tf.constant([0]), tf.constant([[2.0] + [0.0] * 9])
-        given = {**PARAMS, "label_smoothing": 0.5, "weight_decay": 0.1}
-        fetches = [loss(labels, logits, training, given) for training in (True, False)]
-        lars = loss(labels, logits, True, {**given, "optimizer": "lars"})
+        changed = {**PARAMS, "label_smoothing": 0.5, "weight_decay": 0.1}
+        fetches = [loss(labels, logits, training, changed) for training in (True, False)]
+        lars = loss(labels, logits, True, {**changed, "optimizer": "lars"})
         session.run(v1.global_variables_initializer())
         train, evaluated, with_lars = session.run([*fetches, lars])
     log_sum = math.log(math.exp(2) + 9)
@@ -193,8 +193,8 @@ def test_smoothing_and_decay_are_of_training_alone():
 def test_the_rate_rises_and_falls(schedule, rates):
     params = {"learning_rate": 0.1, "warmup_steps": 10, "train_steps": 110, "schedule": schedule}
     with tf.Graph().as_default(), v1.Session() as session:
-        found = [session.run(rate_at(tf.constant(step), params)) for step in (1, 10, 60, 110)]
-    np.testing.assert_allclose(found, rates, atol=1e-6)
+        actual = [session.run(rate_at(tf.constant(step), params)) for step in (1, 10, 60, 110)]
+    np.testing.assert_allclose(actual, rates, atol=1e-6)
 
 
 def test_lars_trains(tmp_path):

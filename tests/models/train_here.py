@@ -62,12 +62,12 @@ def _own_flags():
     }
     for name in {flag.name for flags in others.values() for flag in flags} & set(values):
         delattr(values, name)
-    known = set(values)
+    before = set(values)
     with flagsaver.flagsaver():
         try:
             yield
         finally:
-            for name in set(values) - known:
+            for name in set(values) - before:
                 delattr(values, name)
     for module, flags in others.items():
         for flag in flags:

@@ -28,9 +28,11 @@ def test_commands_are_filled_in(name):
     text = " ".join(words)
     for left in ("{n}", "n}", "{data}", "{out}", "{code}", "CONFIG", "LENGTH", "BATCH"):
         assert left not in text
-    given = dict(word[2:].split("=", 1) for word in words if word.startswith("--") and "=" in word)
+    options = dict(
+        word[2:].split("=", 1) for word in words if word.startswith("--") and "=" in word
+    )
     for flag in ("train_batch_size", "batch_size", "train-batch-size"):
-        assert int(given.get(flag, 4)) % 4 == 0
+        assert int(options.get(flag, 4)) % 4 == 0
 
 
 def step(name="training", **more):
@@ -76,9 +78,9 @@ def test_the_page_says_which_release_compiled_what(tmp_path):
 def test_the_page_counts_and_names_what_nobody_has_explained(tmp_path):
     results = Results(tmp_path / "compiled.json")
     strange = refused("the compiler ended")
-    known = refused("LookupTableFindV2 (hash_table)")
+    refusal = refused("LookupTableFindV2 (hash_table)")
     results.add("mlp", {"v3-8": [step(), strange]}, {"jax": "1", "libtpu": "2"})
-    results.add("warm_start", {"v3-8": [known]}, {})
+    results.add("warm_start", {"v3-8": [refusal]}, {})
     assert list(matrix(results))[-1] == "| all | 1 of 3 |"
     assert unexplained(results) == ["mlp, training for v3-8: a: the compiler ended"]
     assert "NOT EXPLAINED: the compiler ended" in page(results)
@@ -111,11 +113,11 @@ def test_a_program_imports_its_repository_as_a_package(tmp_path, monkeypatch):
     checkout = tmp_path / "google-research+albert"
     checkout.mkdir()
     (checkout / "modeling.py").write_text("")
-    found = []
+    roots = []
 
     def process(arguments, folder, secs, environment):
         paths = environment["PYTHONPATH"].split(os.pathsep)
-        found.extend(path for path in paths if Path(path, "albert", "modeling.py").exists())
+        roots.extend(path for path in paths if Path(path, "albert", "modeling.py").exists())
         return "it ended"
 
     monkeypatch.setattr(compile_for_tpu, "_process", process)
@@ -124,7 +126,7 @@ def test_a_program_imports_its_repository_as_a_package(tmp_path, monkeypatch):
     compile_for_tpu._compile_fetched(
         "albert: run_pretraining", [find_slice("v5e-1")], results, options, tmp_path
     )
-    assert len(found) == 1
+    assert len(roots) == 1
     (ended,) = results.programs["albert: run_pretraining"]["v5e-1"]
     assert ended["message"] == "it ended"
 
@@ -174,17 +176,17 @@ def test_arguments_have_the_size_of_their_shapes(program):
 
 def test_training_moves_its_arguments_through_hbm_and_not_all_that_moves_does():
     programs = Results(compile_for_tpu.JSON).programs.values()
-    steps = [one for found in programs for of_slice in found.values() for one in of_slice]
+    steps = [one for slices in programs for of_slice in slices.values() for one in of_slice]
     counted = [one for one in steps if "hbm_bytes_moved" in one]
     assert len(counted) > 400
     for one in counted:
         # Other modes leave alone what only training needs.
-        given = one["memory"]["arguments_unpadded"] if one["name"] == "training" else 0
-        assert 0.99 * given < one["hbm_bytes_moved"] < one["bytes_moved"]
+        arguments = one["memory"]["arguments_unpadded"] if one["name"] == "training" else 0
+        assert 0.99 * arguments < one["hbm_bytes_moved"] < one["bytes_moved"]
 
 
 def test_input_that_is_no_dataset_and_cannot_be_made_one_stays_as_it_is():
     program = types.ModuleType("without_examples")
     tensors = {"x": object()}, object()
-    given = on_cores._in_full_batches(program, lambda params: tensors, 6, training=True)
-    assert given({}) is tensors
+    input_fn = on_cores._in_full_batches(program, lambda params: tensors, 6, training=True)
+    assert input_fn({}) is tensors

@@ -36,7 +36,7 @@ SOURCE = """
             self.skipTest("not today")
 
         def test_mode(self):
-            self.assertEqual(WANTED, tf.compat.v1.executing_eagerly_outside_functions())
+            self.assertEqual(EXPECTED, tf.compat.v1.executing_eagerly_outside_functions())
 
 
     class BadTest(tf.test.TestCase):
@@ -96,7 +96,7 @@ def run(*arguments):
 
 
 def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, capsys):
-    folder = checkout(model_fn_test=SOURCE.replace("WANTED", "True"))
+    folder = checkout(model_fn_test=SOURCE.replace("EXPECTED", "True"))
     out = tmp_path / "out.json"
     status = run(folder, "--mode", "tf2", "--time-limit", "3", "--json", out, "--record")
     assert status == 1  # public names, and no score of the original excuses them
@@ -127,13 +127,13 @@ def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, ca
 
     text = records.HERE.read_text()
     assert len([line for line in text.splitlines() if "Test.test_" in line]) == 7  # of a test each
-    kept = json.loads(records.HERE.read_text())["model_fn_test.py"]["tf2"]
-    assert (kept["passed"], kept["passed_private"], kept["skipped"]) == (4, 0, 1)
-    assert kept["failed"]["BadTest.test_private"] == {
+    record = json.loads(records.HERE.read_text())["model_fn_test.py"]["tf2"]
+    assert (record["passed"], record["passed_private"], record["skipped"]) == (4, 0, 1)
+    assert record["failed"]["BadTest.test_private"] == {
         "privates": ["estimator._secret_of_the_original"]
     }
     progress, _, row, *_ = capsys.readouterr().out.splitlines()
-    assert kept["failed"]["BadTest.test_missing"] == {"missing": "estimator_bridge.Thing"}
+    assert record["failed"]["BadTest.test_missing"] == {"missing": "estimator_bridge.Thing"}
     begin, seconds, unit = progress.rsplit(" ", 2)
     assert begin == "[1/1] model_fn_test.py (tf2): 4 passed, 7 failed, 1 skipped;"
     assert (seconds.isdigit(), unit) == (True, "s")
@@ -157,7 +157,7 @@ def test_a_part_of_a_file_is_not_recorded(checkout):
 
 
 def test_v1_mode_one_test_and_the_originals_failures(checkout, tmp_path, capsys):
-    folder = checkout(model_fn_test=SOURCE.replace("WANTED", "False"))
+    folder = checkout(model_fn_test=SOURCE.replace("EXPECTED", "False"))
     (tmp_path / "original.json").write_text(
         json.dumps({"model_fn_test.py": {"v1": {"passed": 9, "failed": {"x": {}}}}})
     )

@@ -116,11 +116,11 @@ def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, mo
     assert "status 3" in outcomes["BadTest.testDeath"]["detail"]
     assert "layers_test.py: 6 passed, 4 failed, 0 skipped" in capsys.readouterr().out
 
-    kept = load_json(contrib_docs.HERE)["layers/python/layers/layers_test.py"]
-    assert (kept["public"], kept["private"]) == (5, 1)
-    assert kept["others"]["BadTest.testMissing"] == {"missing": "tf.contrib.cloud.BigQueryReader"}
+    record = load_json(contrib_docs.HERE)["layers/python/layers/layers_test.py"]
+    assert (record["public"], record["private"]) == (5, 1)
+    assert record["others"]["BadTest.testMissing"] == {"missing": "tf.contrib.cloud.BigQueryReader"}
     there = {"public": 7, "private": 2, "others": {"BadTest.testDeath": {}}}
-    assert set(contrib_docs.missed(kept, there)) == {"BadTest.testMissing", "BadTest.testHang"}
+    assert set(contrib_docs.missed(record, there)) == {"BadTest.testMissing", "BadTest.testHang"}
 
 
 def test_files_that_are_left_out_and_a_folder_that_is_no_checkout(checkout, tmp_path):
@@ -147,9 +147,9 @@ def test_a_class_named_in_super_does_not_make_its_other_tests_used(checkout):
                 layers._inner_flatten(1, 2)
         """)
     )
-    found = contrib_private_names(path, checkout)
-    assert found.of("SomeTest.testPublic") == ()
-    assert "layers.python.layers.layers._inner_flatten" in found.of("SomeTest.testPrivate")
+    names = contrib_private_names(path, checkout)
+    assert names.of("SomeTest.testPublic") == ()
+    assert "layers.python.layers.layers._inner_flatten" in names.of("SomeTest.testPrivate")
 
 
 def test_every_miss_of_contrib_has_a_reason():

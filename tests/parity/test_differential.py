@@ -100,15 +100,15 @@ def test_outcomes_are_json_without_temporary_places(tmp_path, monkeypatch):
     def case(folder):
         return {"where": f"{folder}/model.ckpt-3", 3: (float("nan"), b"x", {1})}
 
-    found = outcome.of(case, str(tmp_path / "tmpabcdefgh"))
-    assert found == {"where": "FOLDER/model.ckpt-3", "3": ["nan", "x", [1]]}
+    observed = outcome.of(case, str(tmp_path / "tmpabcdefgh"))
+    assert observed == {"where": "FOLDER/model.ckpt-3", "3": ["nan", "x", [1]]}
 
     def fails(folder):
         raise FileNotFoundError(f"nothing in {folder}")
 
-    found = outcome.of(fails, str(tmp_path / "tmpabcdefgh"))
-    assert found["raised"].startswith("raised FileNotFoundError < OSError < ")
-    assert found["message"] == "remark: nothing in FOLDER"
+    observed = outcome.of(fails, str(tmp_path / "tmpabcdefgh"))
+    assert observed["raised"].startswith("raised FileNotFoundError < OSError < ")
+    assert observed["message"] == "remark: nothing in FOLDER"
 
 
 # Speaks as worker.py does; a case's name says how it behaves.
@@ -149,10 +149,10 @@ def test_hangs_and_crashes_are_outcomes_and_lose_no_other_case(fake_python):
         Case("last", "theme"),
     ]
     watched = []
-    found = run_side(
+    outcomes = run_side(
         fake_python, cases, "v2off", repeat=3, watch=lambda name, *rest: watched.append(name)
     )
-    assert found == {
+    assert outcomes == {
         "first": [(1, "theme")],
         "crashes": [(1, {"crash": 7})],
         "hangs": [(1, {"hang": True})],
@@ -208,33 +208,33 @@ def test_recorded_outcomes_come_back(tmp_path, monkeypatch):
     outcomes = [(2, {"x": 0.123456789, "message": "remark: long"}), (1, None)]
     references = {"v2on": {"a": outcomes}, "v2off": {"a": outcomes, "b": [(1, 3)]}}
     recorded.save(references, {"theme": ["a", "b"]})
-    kept = [(2, {"x": 0.1234568, "message": "remark: "}), (1, None)]
-    assert recorded.load() == {"v2on": {"a": kept}, "v2off": {"a": kept, "b": [(1, 3)]}}
+    expected = [(2, {"x": 0.1234568, "message": "remark: "}), (1, None)]
+    assert recorded.load() == {"v2on": {"a": expected}, "v2off": {"a": expected, "b": [(1, 3)]}}
     assert len((tmp_path / "theme.json").read_text().splitlines()) == 8
-    assert recorded.merged(kept, [(1, None), (1, 4)]) == [*kept[:1], (2, None), (1, 4)]
+    assert recorded.merged(expected, [(1, None), (1, 4)]) == [*expected[:1], (2, None), (1, 4)]
 
 
 def test_a_recording_that_fails_leaves_the_file_whole(tmp_path, monkeypatch):
     path = tmp_path / "theme.json"
     recorded.write_whole(path, "old")
-    found = []
+    texts = []
 
     def replaced(self, target):
-        found.append((path.read_text(), self.read_text()))
+        texts.append((path.read_text(), self.read_text()))
         raise OSError("killed")
 
     with monkeypatch.context() as patch:
         patch.setattr(recorded.Path, "replace", replaced)
         with pytest.raises(OSError, match="killed"):
             recorded.write_whole(path, "new")
-    assert found == [("old", "new")]
+    assert texts == [("old", "new")]
     recorded.write_whole(path, "new")
     assert path.read_text() == "new"
     assert list(tmp_path.glob("*.json")) == [path]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["no_such_case"], "no such case: no_such_case; name a case or one of the themes"),
         (["--modes", "v3"], "--modes takes v2on, v2off or both; got v3"),
@@ -242,10 +242,10 @@ def test_a_recording_that_fails_leaves_the_file_whole(tmp_path, monkeypatch):
         (["--report", "hooks"], "leave their names out"),
     ],
 )
-def test_what_cannot_be_done_is_refused_at_once(arguments, said, capsys):
+def test_what_cannot_be_done_is_refused_at_once(arguments, message, capsys):
     with pytest.raises(SystemExit):
         command.main(arguments)
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_cases_are_chosen_by_name_and_by_theme():
@@ -262,9 +262,9 @@ def test_there_are_as_many_cases_as_the_page_says():
 
 @pytest.mark.parametrize("mode", ["v2on", "v2off"])
 def test_each_case_has_a_recorded_outcome(mode):
-    known = recorded.load()[mode]
+    outcomes = recorded.load()[mode]
     assert [case.name for case in CASES.values() if case.runs_in(mode)] == [
-        name for name in CASES if name in known
+        name for name in CASES if name in outcomes
     ]
 
 
@@ -299,11 +299,11 @@ def test_the_sample_is_of_every_theme():
 def sample(request):
     """The sample's verdicts in a mode, by case: one process."""
     cases = [CASES[name] for name in SAMPLE]
-    found = run_side(sys.executable, cases, request.param)
+    results = run_side(sys.executable, cases, request.param)
     references, table = recorded.load(), verdicts.expected()
     return [
         verdicts.judge(CASES[name], request.param, outcomes, references, table)
-        for name, outcomes in found.items()
+        for name, outcomes in results.items()
     ]
 
 

@@ -10,7 +10,7 @@ from parity import compare, run
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["mpl"], "no such program: mpl; there are mlp,"),
         (["--report"], "add --original PYTHON"),
@@ -18,11 +18,11 @@ from parity import compare, run
         (["--report", "--original", "python", "mlp"], "leave out their names"),
     ],
 )
-def test_what_cannot_be_done_is_refused_at_once(arguments, said, capsys):
+def test_what_cannot_be_done_is_refused_at_once(arguments, message, capsys):
     with pytest.raises(SystemExit) as stopped:
         compare.main(arguments)
     assert stopped.value.code == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ def export(tmp_path):
 
 
 def test_signatures_with_the_inputs_are_asked(export):
-    found = observe.served(export, {"x": [1.0, 2.0]})
-    assert {name: value.tolist() for name, value in found.items()} == {
+    results = observe.served(export, {"x": [1.0, 2.0]})
+    assert {name: value.tolist() for name, value in results.items()} == {
         "serving_default/twice": [2.0, 4.0],
         "regress/twice": [2.0, 4.0],
     }
@@ -72,8 +72,8 @@ def test_rates_have_no_steps_and_other_tags_have_theirs(tmp_path):
 
 
 def test_nested_results_are_told_by_their_paths():
-    found = dict(observe.flat({"all": ({"b": 1, "a": [np.float32(2)]}, 3), "loss": 4}))
-    assert {path: int(value) for path, value in found.items()} == {
+    values = dict(observe.flat({"all": ({"b": 1, "a": [np.float32(2)]}, 3), "loss": 4}))
+    assert {path: int(value) for path, value in values.items()} == {
         "all/0/a/0": 2,
         "all/0/b": 1,
         "all/1": 3,

@@ -31,17 +31,17 @@ KINDS = (
 
 def a_record(**changes) -> Record:
     """A record with one number of each kind and empty facts."""
-    made = Record({name: {"a": [1, 2]} for name in FACTS.values()}, {})
-    made.facts["tensorflow"] = "2.15.1"
+    record = Record({name: {"a": [1, 2]} for name in FACTS.values()}, {})
+    record.facts["tensorflow"] = "2.15.1"
     for kind in KINDS:
-        made.add(kind, {"x": np.array([1.0, 2.0], np.float32)})
+        record.add(kind, {"x": np.array([1.0, 2.0], np.float32)})
     for kind, values in changes.items():
-        made.add(kind, values)
-    return made
+        record.add(kind, values)
+    return record
 
 
-def rows_of(got: Record, wanted: Record | None = None) -> dict:
-    return {row.measure: row for row in compare(got, wanted or a_record())}
+def rows_of(got: Record, original: Record | None = None) -> dict:
+    return {row.measure: row for row in compare(got, original or a_record())}
 
 
 def test_equal_records_are_not_apart():
@@ -51,11 +51,11 @@ def test_equal_records_are_not_apart():
 
 
 def test_a_program_without_an_outer_loop_has_no_row_of_it():
-    got, wanted = a_record(), a_record()
-    for side in (got, wanted):
+    got, original = a_record(), a_record()
+    for side in (got, original):
         side.add("outer_loop", {})
         del side.facts["outer_loop"]
-    assert len(rows_of(got, wanted)) == len(NUMBERS) + len(FACTS) - 2
+    assert len(rows_of(got, original)) == len(NUMBERS) + len(FACTS) - 2
     assert not rows_of(got)["train_and_evaluate"].holds
     assert not rows_of(got)["results of train_and_evaluate"].holds
 
@@ -72,7 +72,7 @@ def test_losses_are_relative_and_others_to_one_more():
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({}, "one side only: wanted"),
         ({"x": np.array([1.0, 2.0], np.float32), "y": np.zeros(1)}, "one side only: got"),
@@ -82,10 +82,10 @@ def test_losses_are_relative_and_others_to_one_more():
         ({"x": np.array([np.inf, 2.0], np.float32)}, "got inf"),
     ],
 )
-def test_what_cannot_be_compared_is_too_far_apart(values, said):
+def test_what_cannot_be_compared_is_too_far_apart(values, message):
     row = rows_of(a_record(evaluation=values))["evaluation"]
     assert not row.holds
-    assert said in row.worst
+    assert message in row.worst
 
 
 def test_nan_on_both_sides_is_the_same():
@@ -95,10 +95,10 @@ def test_nan_on_both_sides_is_the_same():
 
 def test_strings_are_equal_or_not():
     names = {"x": np.array([b"yes", b"no"])}
-    wanted = a_record(predictions=names)
-    assert rows_of(wanted, wanted)["predictions"].holds
+    original = a_record(predictions=names)
+    assert rows_of(original, original)["predictions"].holds
     other = a_record(predictions={"x": np.array([b"yes", b"yes"])})
-    assert "1 values differ" in rows_of(other, wanted)["predictions"].worst
+    assert "1 values differ" in rows_of(other, original)["predictions"].worst
 
 
 def test_facts_that_differ_are_named():

@@ -112,10 +112,10 @@ def test_what_the_class_does_for_each_test_counts(tmp_path):
 def test_parameterized_tests_share_their_methods_names(tmp_path):
     path = tmp_path / "some_test.py"
     path.write_text("class A:\n def test_a(self): est._x\n def test_a_b(self): pass\n")
-    found = private_names(path)
-    assert found.of("A.test_a0") == ("(object)._x",)
-    assert found.of("A.test_a_b_mode_graph") == ()
-    assert found.of("A.test_other") == ()
+    names = private_names(path)
+    assert names.of("A.test_a0") == ("(object)._x",)
+    assert names.of("A.test_a_b_mode_graph") == ()
+    assert names.of("A.test_other") == ()
 
 
 def test_a_class_named_in_super_does_not_make_its_other_tests_private(tmp_path):
@@ -134,6 +134,6 @@ def test_a_class_named_in_super_does_not_make_its_other_tests_private(tmp_path):
                 helper()
         """)
     )
-    found = private_names(path)
-    assert found.of("SomeTest.test_public") == ()
-    assert found.of("SomeTest.test_private") != ()
+    names = private_names(path)
+    assert names.of("SomeTest.test_public") == ()
+    assert names.of("SomeTest.test_private") != ()

@@ -170,9 +170,9 @@ def test_a_model_that_parses_examples_takes_each_kind(models, tmp_path, capsys, 
     else:
         write_records(source, [example(age=40.0, n=3), example(age=41.5)])
     assert predict("--model_dir", models / "run", "--input", source) == 0
-    said = capsys.readouterr()
-    assert [json.loads(line)["total"] for line in said.out.splitlines()] == [40.0, 41.5]
-    assert f"SavedModel: {models / 'run' / 'export'}" in said.err
+    output = capsys.readouterr()
+    assert [json.loads(line)["total"] for line in output.out.splitlines()] == [40.0, 41.5]
+    assert f"SavedModel: {models / 'run' / 'export'}" in output.err
 
 
 BAD_LINES = (
@@ -198,13 +198,13 @@ def test_bad_records_are_named_and_left_out_when_asked(models, tmp_path, capsys)
     source.write_text("\n".join(BAD_LINES))
     code = predict("--model_dir", models / "tensors", "--input", source, "--output", output,
                    "--skip_bad_records")  # fmt: skip
-    said = capsys.readouterr().err
-    assert code == 0, said
+    errors = capsys.readouterr().err
+    assert code == 0, errors
     assert [row["word"] for row in rows_of(output)] == ["fine", "last"]
     for reason in REASONS:
-        assert f"left out: {source}, {reason}" in said
-    assert "2 records predicted" in said
-    assert "5 left out" in said
+        assert f"left out: {source}, {reason}" in errors
+    assert "2 records predicted" in errors
+    assert "5 left out" in errors
 
 
 @pytest.mark.parametrize("number", range(len(REASONS)))
@@ -213,9 +213,9 @@ def test_a_bad_record_ends_the_command_and_nothing_is_written(models, tmp_path, 
     source.write_text("\n" * (number + 1) + BAD_LINES[number + 1])
     code = predict("--model_dir", models / "tensors", "--input", source, "--output", output)
     assert code == 1
-    said = capsys.readouterr().err
-    assert f"{source}, {REASONS[number]}" in said
-    assert "With --skip_bad_records" in said
+    errors = capsys.readouterr().err
+    assert f"{source}, {REASONS[number]}" in errors
+    assert "With --skip_bad_records" in errors
     assert os.listdir(tmp_path) == ["in.jsonl"]
 
 
@@ -232,32 +232,33 @@ def test_a_damaged_record_is_left_out_and_the_next_are_read(models, tmp_path, ca
     assert predict(*arguments) == 1
     assert f"{source}, record 1 at byte {size}: damaged" in capsys.readouterr().err
     assert predict(*arguments, "--skip_bad_records") == 0
-    said = capsys.readouterr()
-    assert [json.loads(line)["sum"] for line in said.out.splitlines()] == [2.0, 6.0]
-    assert f"record 3 at byte {3 * size}: damaged" in said.err
-    assert "the rest of the file cannot be read" in said.err
+    output = capsys.readouterr()
+    assert [json.loads(line)["sum"] for line in output.out.splitlines()] == [2.0, 6.0]
+    assert f"record 3 at byte {3 * size}: damaged" in output.err
+    assert "the rest of the file cannot be read" in output.err
 
 
 def test_an_image_of_another_size_or_a_damaged_one_is_named(models, tmp_path, capsys):
     (tmp_path / "large.png").write_bytes(tf.io.encode_png(np.zeros([4, 4, 1], "uint8")).numpy())
     (tmp_path / "torn.png").write_bytes(b"\x89PNG\r\n")
     assert predict("--model_dir", models / "pixels", "--input", tmp_path, "--skip_bad_records") == 1
-    said = capsys.readouterr().err
+    errors = capsys.readouterr().err
     assert (
-        f"left out: {tmp_path / 'large.png'}: its pixels have the shape [4, 4], want [2, 3]" in said
+        f"left out: {tmp_path / 'large.png'}: its pixels have the shape [4, 4], want [2, 3]"
+        in errors
     )
-    assert f"left out: {tmp_path / 'torn.png'}: not an image" in said
-    assert "no record to predict: all 2 are bad" in said
+    assert f"left out: {tmp_path / 'torn.png'}: not an image" in errors
+    assert "no record to predict: all 2 are bad" in errors
 
 
 def test_cells_that_fit_no_column_and_rows_that_fit_no_header(models, tmp_path, capsys):
     source = tmp_path / "in.csv"
     source.write_text('word,x\na,"[1, 2]"\nb\nc,one\nd,"[1e3,\n2]"\n')
     assert predict("--model_dir", models / "tensors", "--input", source, "--skip_bad_records") == 0
-    said = capsys.readouterr().err
-    assert f"{source}, line 3: 1 cells, want 2 as in the header ['word', 'x']" in said
-    assert f"{source}, line 4: input 'x' has 'one', want a JSON list of shape [2]" in said
-    assert f"{source}, line 5: the model cannot compute it: " in said  # above the model's limit
+    errors = capsys.readouterr().err
+    assert f"{source}, line 3: 1 cells, want 2 as in the header ['word', 'x']" in errors
+    assert f"{source}, line 4: input 'x' has 'one', want a JSON list of shape [2]" in errors
+    assert f"{source}, line 5: the model cannot compute it: " in errors  # above the model's limit
     source.write_text("word,y\na,1\n")
     assert predict("--model_dir", models / "tensors", "--input", source) == 1
     assert "the model's inputs x are no columns of the CSV file" in capsys.readouterr().err
@@ -268,18 +269,18 @@ def test_whole_numbers_are_checked(models, tmp_path, capsys):
     write_lines(source, [{"image": [[0, 1, 300], [0, 0, 0]]}, {"image": [[0, 1, 0.5], [0, 0, 0]]},
                          {"image": [[0], [0, 0, 0]]}])  # fmt: skip
     assert predict("--model_dir", models / "pixels", "--input", source, "--skip_bad_records") == 1
-    said = capsys.readouterr().err
-    assert "line 1: input 'image' has [[0, 1, 300], [0, 0, 0]], want uint8: from 0 to 255" in said
-    assert "line 2: input 'image' has [[0, 1, 0.5], [0, 0, 0]], want whole numbers" in said
-    assert "line 3: input 'image' has [[0], [0, 0, 0]]" in said
+    errors = capsys.readouterr().err
+    assert "line 1: input 'image' has [[0, 1, 300], [0, 0, 0]], want uint8: from 0 to 255" in errors
+    assert "line 2: input 'image' has [[0, 1, 0.5], [0, 0, 0]], want whole numbers" in errors
+    assert "line 3: input 'image' has [[0], [0, 0, 0]]" in errors
 
 
 def test_a_kind_that_the_model_cannot_take(models, tmp_path, capsys):
     (tmp_path / "a.png").write_bytes(b"any")
     assert predict("--model_dir", models / "tensors", "--input", tmp_path) == 1
-    said = capsys.readouterr().err
-    assert "images need a model with one input" in said
-    assert "word string [], x float32 [2]" in said
+    errors = capsys.readouterr().err
+    assert "images need a model with one input" in errors
+    assert "word string [], x float32 [2]" in errors
     lines = tmp_path / "a.jsonl"
     write_lines(lines, [{}])
     arguments = ("--model_dir", models / "tensors", "--input", lines)
@@ -293,19 +294,19 @@ def test_a_csv_file_is_refused_by_a_model_of_image_files(models, tmp_path, capsy
     source = tmp_path / "in.csv"
     source.write_text("image\nnone\n")
     assert predict("--model_dir", models / "files", "--input", source) == 1
-    said = capsys.readouterr().err
-    assert "a cell of a CSV file cannot hold an image's file, which input 'image' wants" in said
-    assert "Give it images (.bmp, .gif, .jpeg, .jpg, .png), TFRecords (" in said
-    assert "(.tfrecord, .tfrecords) or JSON lines (.json, .jsonl, .ndjson) of these." in said
+    errors = capsys.readouterr().err
+    assert "a cell of a CSV file cannot hold an image's file, which input 'image' wants" in errors
+    assert "Give it images (.bmp, .gif, .jpeg, .jpg, .png), TFRecords (" in errors
+    assert "(.tfrecord, .tfrecords) or JSON lines (.json, .jsonl, .ndjson) of these." in errors
 
 
 def test_images_for_a_text_are_refused(models, tmp_path, capsys):
     """A string need not be an image's file."""
     (tmp_path / "a.png").write_bytes(tf.io.encode_png(np.zeros([2, 2, 1], np.uint8)).numpy())
     assert predict("--model_dir", models / "run", "--input", tmp_path) == 1
-    said = capsys.readouterr().err
-    assert "images need a model with one input" in said
-    assert "takes: age float32, n int64. Give it TFRecords (" in said
+    errors = capsys.readouterr().err
+    assert "images need a model with one input" in errors
+    assert "takes: age float32, n int64. Give it TFRecords (" in errors
 
 
 def refusals(models, folder):
@@ -357,10 +358,10 @@ for arguments in json.load(sys.stdin):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout.split() == ["1"] * len(cases), done.stderr
-    for wanted, said in zip(cases, done.stderr.split("----\n")):
-        assert wanted in said
-        assert said.startswith("estimator-bridge predict: ")
-        assert len(said.splitlines()) == 1
+    for message, errors in zip(cases, done.stderr.split("----\n")):
+        assert message in errors
+        assert errors.startswith("estimator-bridge predict: ")
+        assert len(errors.splitlines()) == 1
 
 
 def test_a_batch_of_none_is_wrong_usage(models, tmp_path, capsys):
@@ -381,9 +382,9 @@ def test_the_newest_export_is_found(tmp_path):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "saved_model.pb").touch()
     (tmp_path / "export" / "101").mkdir()  # not finished
-    found = prediction.model_folder.find_model(str(tmp_path))
-    assert found.saved_model == str(tmp_path / "export" / "100")
-    assert not found.has_checkpoint
+    model = prediction.model_folder.find_model(str(tmp_path))
+    assert model.saved_model == str(tmp_path / "export" / "100")
+    assert not model.has_checkpoint
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".csv"])
@@ -399,6 +400,6 @@ def test_a_full_disk_leaves_nothing(models, tmp_path, capsys, monkeypatch, endin
 
     monkeypatch.setattr("estimator_bridge.local_files.temporary_beside", full)
     assert predict("--model_dir", models / "tensors", "--input", source, "--output", output) == 1
-    told = capsys.readouterr().err
-    assert f"No space left on device. The file {output} was not written; existing files" in told
+    errors = capsys.readouterr().err
+    assert f"No space left on device. The file {output} was not written; existing files" in errors
     assert not output.exists()

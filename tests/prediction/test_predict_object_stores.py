@@ -35,7 +35,7 @@ def predict(model, output, *words):
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "expected"),
     [
         ("in", [0, 2, 4, 20]),
         ("in/*.jsonl", [0, 2, 4]),
@@ -43,10 +43,10 @@ def predict(model, output, *words):
         ("table.csv", [2, 4]),
     ],
 )
-def test_folders_patterns_and_files(model, tmp_path, capsys, source, found):
+def test_folders_patterns_and_files(model, tmp_path, capsys, source, expected):
     output = tmp_path / "out.jsonl"
     assert predict(model, output, "--input", f"{STORE}/{source}") == 0, capsys.readouterr().err
-    assert [json.loads(line)["y"] for line in output.read_text().splitlines()] == found
+    assert [json.loads(line)["y"] for line in output.read_text().splitlines()] == expected
     assert f"SavedModel: {STORE}/run/export/200" in capsys.readouterr().err
 
 

@@ -70,8 +70,8 @@ def test_a_terminal_has_one_line_that_counts(model, tmp_path):
 @pytest.mark.usefixtures("ticking")
 def test_a_bad_record_has_a_line_of_its_own(model, tmp_path):
     terminal = Terminal()
-    found = predicted(model, tmp_path, [1, 2, "no", 4], terminal, skip_bad_records=True)
-    assert (found.predicted, found.left_out) == (3, 1)
+    result = predicted(model, tmp_path, [1, 2, "no", 4], terminal, skip_bad_records=True)
+    assert (result.predicted, result.left_out) == (3, 1)
     *lines, end = terminal.getvalue().split("\n")
     assert end == ""
     assert lines[0].rpartition("\r\x1b[K")[2].startswith(f"left out: {tmp_path}/in.jsonl, line 3: ")

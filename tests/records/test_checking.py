@@ -26,10 +26,10 @@ def write(folder, count=30, shards=3):
 
 def starts(path):
     """The byte at which each record of a file begins, and its end."""
-    found = [0]
+    offsets = [0]
     for record in tf.data.TFRecordDataset(str(path)):
-        found.append(found[-1] + RECORD + len(record.numpy()))
-    return found
+        offsets.append(offsets[-1] + RECORD + len(record.numpy()))
+    return offsets
 
 
 def change(path, offset, by=1):
@@ -149,9 +149,9 @@ def test_labels_out_of_range_have_file_and_byte(tmp_path, capsys):
     assert main(["data", "check", str(tmp_path), "--classes", "4"]) == 0
     assert main(["data", "check", str(tmp_path), "--classes", "3"]) == 1
     path = tmp_path / "data-00000-of-00003.tfrecord"
-    said = capsys.readouterr().out
-    assert f"error: {path}, byte {starts(path)[3]}: record 3: the label 'label' is 3" in said
-    assert "want 0 to 2 for 3 classes" in said
+    output = capsys.readouterr().out
+    assert f"error: {path}, byte {starts(path)[3]}: record 3: the label 'label' is 3" in output
+    assert "want 0 to 2 for 3 classes" in output
     report = records.check(str(tmp_path), records.Labels("class", 3))
     assert "no feature 'class' to check labels of; records have x, label" in str(report.findings[0])
     report = records.check(str(tmp_path), records.Labels("x", 3))
@@ -180,9 +180,13 @@ def test_the_command_writes_shows_and_checks(tmp_path, capsys):
     assert main(["data", "write", str(arrays), out, "--seed", "1"]) == 0
     assert f"{out}: 5 records, 0.0 MB in 1 files" in capsys.readouterr().out
     assert main(["data", "show", out + "/", "--examples", "2"]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[:3] == ["5 records, 0.0 MB in 1 files", "  x      float32 [3]", "  label  int64 []"]
-    assert said.count("  x = [1.0, 1.0, 1.0]") == 2
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == [
+        "5 records, 0.0 MB in 1 files",
+        "  x      float32 [3]",
+        "  label  int64 []",
+    ]
+    assert lines.count("  x = [1.0, 1.0, 1.0]") == 2
     assert main(["data", "check", out]) == 0
     assert "nothing is wrong" in capsys.readouterr().out
     pattern = str(tmp_path / "out" / "*.tfrecord")
@@ -207,9 +211,9 @@ def test_wrong_usage_is_one_line(tmp_path, monkeypatch, capsys, arguments, messa
     (tmp_path / "bad.npz").write_bytes(b"PK no zip")
     (tmp_path / "table.csv").write_text("a\n1\n")
     assert main(["data", *arguments]) == 1
-    said = capsys.readouterr()
-    assert said.err.startswith(f"estimator-bridge data: {message}")
-    assert (said.out, said.err.count("\n")) == ("", 1)
+    output = capsys.readouterr()
+    assert output.err.startswith(f"estimator-bridge data: {message}")
+    assert (output.out, output.err.count("\n")) == ("", 1)
 
 
 def test_kaggles_lookup(monkeypatch, capsys):

@@ -57,9 +57,9 @@ def test_a_check_names_each_damaged_image(tmp_path, capsys):
         (second, offset_of(second, 3), True),
     ]
     assert main(["data", "check", folder]) == 1
-    said = capsys.readouterr().out
-    assert f"error: {first}, byte {offset_of(first, 2)}: record 2: damaged image: " in said
-    assert "12 images decoded" in said
+    output = capsys.readouterr().out
+    assert f"error: {first}, byte {offset_of(first, 2)}: record 2: damaged image: " in output
+    assert "12 images decoded" in output
     assert main(["data", "check", folder, "--skip_images"]) == 0
     assert "decoded" not in capsys.readouterr().out
 
@@ -91,16 +91,16 @@ def test_a_training_names_the_file_and_the_record(tmp_path, parallel):
     """TensorFlow's error comes from the middle of a step and has neither."""
     folder = write(tmp_path / "data", bad=(8,))
     second = f"{folder}/data-00001-of-00002.tfrecord"
-    made = records.input_fn(folder, True, 4, label="label", decode=decode, seed=1)
-    input_fn = made if parallel else (lambda: made().map(lambda *batch: batch))
+    reading = records.input_fn(folder, True, 4, label="label", decode=decode, seed=1)
+    input_fn = reading if parallel else (lambda: reading().map(lambda *batch: batch))
     estimator = eb.Estimator(model_fn, str(tmp_path / "run"))
     with pytest.raises(DataError) as raised:
         estimator.train(input_fn, steps=100)
-    told = str(raised.value)
-    assert told.startswith(f"{second}, byte {offset_of(second, 2)}: record 2: ")
-    assert "`estimator-bridge data check` reports all such records" in told
-    assert "leave_out=" in told
-    assert "\n" not in told
+    message = str(raised.value)
+    assert message.startswith(f"{second}, byte {offset_of(second, 2)}: record 2: ")
+    assert "`estimator-bridge data check` reports all such records" in message
+    assert "leave_out=" in message
+    assert "\n" not in message
     assert isinstance(raised.value, tf.errors.InvalidArgumentError)  # what TensorFlow raised
 
 

@@ -33,19 +33,19 @@ def examples(folder):
 def test_sub_folders_are_classes_and_files_stay_as_they_are(flowers, tmp_path):
     manifest = records.write(records.from_images(flowers), tmp_path / "out", shards=2)
     assert manifest.classes == ("daisy", "tulip")
-    found = [
+    pairs = [
         (features["image"][0], int(labels[0])) for features, labels in examples(tmp_path / "out")
     ]
-    wanted = [
+    expected = [
         (path.read_bytes(), label)
         for label, name in enumerate(manifest.classes)
         for path in sorted((flowers / name).iterdir())
     ]
-    assert sorted(found) == sorted(wanted)
-    assert [label for _, label in found] != sorted(label for _, label in found)  # shuffled
+    assert sorted(pairs) == sorted(expected)
+    assert [label for _, label in pairs] != sorted(label for _, label in pairs)  # shuffled
     source = records.from_images(flowers, seed=None)
     records.write(source, tmp_path / "sorted")
-    assert [image for image, _ in wanted] == [
+    assert [image for image, _ in expected] == [
         f["image"][0] for f, _ in examples(tmp_path / "sorted")
     ]
     estimated = source.bytes / (tmp_path / "sorted" / "data-00000-of-00001.tfrecord").stat().st_size
@@ -108,21 +108,21 @@ def table(source, folder):
 
 def test_columns_have_the_type_that_all_of_their_cells_fit(tmp_path):
     path = csv(tmp_path, '\ufeffage,pay,name,code\n1,2,x,1_0\n\n-3,,"a, ""b""\nc",7\n')
-    found = table(records.from_csv(path), tmp_path / "out")
-    assert {name: value.dtype.name for name, value in found.items()} == {
+    columns = table(records.from_csv(path), tmp_path / "out")
+    assert {name: value.dtype.name for name, value in columns.items()} == {
         "age": "int64", "pay": "float32", "name": "object", "code": "object",
     }  # fmt: skip
-    np.testing.assert_array_equal(found["age"], [1, -3])
-    np.testing.assert_array_equal(found["pay"], [2, np.nan])
-    assert found["name"].tolist() == [b"x", b'a, "b"\nc']
-    assert found["code"].tolist() == [b"1_0", b"7"]
+    np.testing.assert_array_equal(columns["age"], [1, -3])
+    np.testing.assert_array_equal(columns["pay"], [2, np.nan])
+    assert columns["name"].tolist() == [b"x", b'a, "b"\nc']
+    assert columns["code"].tolist() == [b"1_0", b"7"]
 
 
 def test_types_can_be_given(tmp_path):
     path = csv(tmp_path, "a,b\n1,2\n3,4\n")
-    found = table(records.from_csv(path, {"a": "float32", "b": "string"}), tmp_path / "out")
-    assert found["a"].tolist() == [1.0, 3.0]
-    assert found["b"].tolist() == [b"2", b"4"]
+    columns = table(records.from_csv(path, {"a": "float32", "b": "string"}), tmp_path / "out")
+    assert columns["a"].tolist() == [1.0, 3.0]
+    assert columns["b"].tolist() == [b"2", b"4"]
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ def store():
     return folder
 
 
-def numbers(made):
-    return sorted(int(x) for features, _ in made() for x in features["x"][:, 0])
+def numbers(input_fn):
+    return sorted(int(x) for features, _ in input_fn() for x in features["x"][:, 0])
 
 
 def test_the_written_folder_is_complete(store):
@@ -48,8 +48,8 @@ def test_folders_patterns_and_files_are_read(store, paths, count):
     features = {
         "x": tf.io.FixedLenFeature([1], tf.float32), "label": tf.io.FixedLenFeature([], tf.int64),
     }  # fmt: skip
-    made = records.input_fn(store + paths, False, 4, features, label="label")
-    assert len(numbers(made)) == count
+    input_fn = records.input_fn(store + paths, False, 4, features, label="label")
+    assert len(numbers(input_fn)) == count
     training = records.input_fn(store + paths, True, count, features, label="label", cache=True)
     (features, _), *_ = training().take(1)
     assert len(set(features["x"].numpy().ravel())) == count
@@ -69,17 +69,17 @@ def test_damage_is_named_with_file_and_byte(store, capsys):
     with tf.io.gfile.GFile(path, "wb") as file:
         file.write(content[:-20])
     assert main(["data", "check", f"{store}-damaged"]) == 1
-    told = "".join(capsys.readouterr())
-    assert path in told
-    assert "cut short" in told
+    output = "".join(capsys.readouterr())
+    assert path in output
+    assert "cut short" in output
 
 
 def test_a_csv_file_of_the_store_is_written_as_records(store, capsys):
     with tf.io.gfile.GFile("ram://bucket/table.csv", "w") as file:
         file.write("a,b\n1,0.5\n2,1.5\n")
     assert main(["data", "write", "ram://bucket/table.csv", "ram://bucket/sets/table"]) == 0
-    made = records.input_fn("ram://bucket/sets/table", False, 2, label="a")
-    ((features, labels),) = made()
+    input_fn = records.input_fn("ram://bucket/sets/table", False, 2, label="a")
+    ((features, labels),) = input_fn()
     assert features["b"].numpy().ravel().tolist() == [0.5, 1.5]
     assert labels.numpy().ravel().tolist() == [1, 2]
 

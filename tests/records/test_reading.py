@@ -38,17 +38,17 @@ def flat(batches):
 
 
 def test_evaluation_reads_each_record_once_in_order(folder):
-    made = records.input_fn(folder, False, 7, label="label")
-    batches = numbers(made())
+    input_fn = records.input_fn(folder, False, 7, label="label")
+    batches = numbers(input_fn())
     assert [len(batch) for batch in batches] == [7] * 8 + [4]
     assert flat(batches) == list(range(COUNT))
-    for features, labels in made():
+    for features, labels in input_fn():
         np.testing.assert_array_equal(features["x"][:, 0], tf.cast(labels, tf.float32))
 
 
 def test_training_repeats_shuffles_and_has_static_shapes(folder):
-    made = records.input_fn(folder, True, 8, label="label", shuffle=60)
-    dataset = made()
+    input_fn = records.input_fn(folder, True, 8, label="label", shuffle=60)
+    dataset = input_fn()
     features, labels = dataset.element_spec
     assert (features["x"].shape.as_list(), labels.shape.as_list()) == ([8, 1], [8])
     seen = flat(numbers(dataset, 15))  # two epochs
@@ -101,47 +101,49 @@ def test_a_cache_that_cannot_be(folder):
 
 
 def test_hosts_read_files_of_their_own(folder):
-    made = records.input_fn(folder, False, 100)
+    input_fn = records.input_fn(folder, False, 100)
     for total in (1, 2, 3, 6, 8):  # of six files; eight hosts share them
         parts = [
-            flat(numbers(made({"context": TPUContext(8, total, i, i, total)})))
+            flat(numbers(input_fn({"context": TPUContext(8, total, i, i, total)})))
             for i in range(total)
         ]
         assert sorted(flat(parts)) == list(range(COUNT))
         contexts = [tf.distribute.InputContext(total, i, total) for i in range(total)]
-        assert [flat(numbers(made(input_context=one))) for one in contexts] == parts
+        assert [flat(numbers(input_fn(input_context=one))) for one in contexts] == parts
 
 
 def test_hosts_share_the_records_of_fewer_files(folder, caplog):
     """In training too, where the order of files differs from host to host."""
     bad = {f"{folder}/data-00000-of-00006.tfrecord": [0, 3]}
-    made = records.input_fn(folder, True, 1, leave_out=bad)
+    input_fn = records.input_fn(folder, True, 1, leave_out=bad)
     own = [(COUNT - 10) // 10 + 1 if i < 2 else 5 for i in range(10)]
     contexts = [{"context": TPUContext(20, 10, i, i, 10)} for i in range(10)]
-    parts = [flat(numbers(made(context), own[i])) for i, context in enumerate(contexts)]
+    parts = [flat(numbers(input_fn(context), own[i])) for i, context in enumerate(contexts)]
     assert len(flat(parts)) == len(set(flat(parts)))
     assert not {0, 3} & set(flat(parts))
-    told = [one.getMessage() for one in caplog.records if "readers" in one.getMessage()]
-    assert "6 file(s) of records for 10 readers (hosts, workers or cores)" in told[0]
-    assert "Write at least 10 files" in told[0]
+    warnings = [one.getMessage() for one in caplog.records if "readers" in one.getMessage()]
+    assert "6 file(s) of records for 10 readers (hosts, workers or cores)" in warnings[0]
+    assert "Write at least 10 files" in warnings[0]
 
 
 def test_a_function_of_one_example_and_one_of_a_batch(folder):
-    made = records.input_fn(
+    input_fn = records.input_fn(
         folder, False, 4, label="label",
         decode=lambda features, label: ({"x": features["x"] + 1}, label * 2),
         transform=lambda features, label: ({"x": features["x"] * 10}, label),
     )  # fmt: skip
-    features, labels = next(made().as_numpy_iterator())
+    features, labels = next(input_fn().as_numpy_iterator())
     assert features["x"].ravel().tolist() == [10, 20, 30, 40]
     assert labels.tolist() == [0, 2, 4, 6]
-    shapes = [(f["x"].shape, labels.shape) for f, labels in made()]
+    shapes = [(f["x"].shape, labels.shape) for f, labels in input_fn()]
     assert shapes == [((4, 1), (4,))] * 15
 
 
 def test_predictions_have_no_labels(folder):
-    made = records.input_fn(folder, False, 4, label="label", transform=lambda features: features)
-    assert set(next(made(mode=eb.ModeKeys.PREDICT).as_numpy_iterator())) == {"x"}
+    input_fn = records.input_fn(
+        folder, False, 4, label="label", transform=lambda features: features
+    )
+    assert set(next(input_fn(mode=eb.ModeKeys.PREDICT).as_numpy_iterator())) == {"x"}
 
 
 def test_files_and_patterns_need_to_be_told_their_features(folder):

@@ -38,11 +38,11 @@ def read(folder):
     return batch
 
 
-def same(found, wanted):
-    assert set(found) == set(wanted)
-    for name, value in wanted.items():
+def same(columns, expected):
+    assert set(columns) == set(expected)
+    for name, value in expected.items():
         as_read = value.astype(bytes) if value.dtype.kind == "U" else value
-        np.testing.assert_array_equal(found[name], as_read)
+        np.testing.assert_array_equal(columns[name], as_read)
 
 
 def test_arrays_come_back(tmp_path):
@@ -108,7 +108,7 @@ def test_datasets_that_cannot_be_written(dataset, message):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arrays", "message"),
     [
         ({}, "got no array"),
         ({"a": np.zeros(3), "b": np.zeros(4)}, r"\{'a': 3, 'b': 4\}"),
@@ -117,9 +117,9 @@ def test_datasets_that_cannot_be_written(dataset, message):
         ({"a": np.zeros(3, np.uint64)}, "'a' has the type uint64"),
     ],
 )
-def test_arrays_that_cannot_be_written(given, message):
+def test_arrays_that_cannot_be_written(arrays, message):
     with pytest.raises(ValueError, match=message):
-        records.from_arrays(given)
+        records.from_arrays(arrays)
 
 
 class Stopped(Exception):
@@ -175,9 +175,9 @@ def test_a_killed_write_continues_to_the_same_bytes(tmp_path):
     source = records.from_arrays({"x": np.arange(40)})
     for folder in ("killed", "whole"):
         records.write(source, tmp_path / folder, shards=4)
-    found, wanted = contents(tmp_path / "killed"), contents(tmp_path / "whole")
-    assert {name: found[name] for name in wanted} == wanted
-    assert set(found) - set(wanted) == set()
+    continued, whole = contents(tmp_path / "killed"), contents(tmp_path / "whole")
+    assert {name: continued[name] for name in whole} == whole
+    assert set(continued) - set(whole) == set()
 
 
 def test_a_finished_write_is_left_alone(tmp_path):

@@ -14,14 +14,14 @@ from estimator_bridge.runtime import addresses
 
 
 @pytest.fixture
-def taken():
+def busy_port():
     """A port at which this process listens, at one address only."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield listening.getsockname()[1]
 
 
-def test_a_taken_port_and_a_free_one(taken):
-    assert addresses.port_problem(taken) == "Address already in use"
+def test_a_taken_port_and_a_free_one(busy_port):
+    assert addresses.port_problem(busy_port) == "Address already in use"
     with socket.create_server(("127.0.0.1", 0)) as listening:
         free = listening.getsockname()[1]
     assert addresses.port_problem(free) is None
@@ -29,8 +29,8 @@ def test_a_taken_port_and_a_free_one(taken):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the holder is not known")
-def test_the_holder_of_a_port_is_known(taken):
-    number, name = addresses.port_holder(taken)
+def test_the_holder_of_a_port_is_known(busy_port):
+    number, name = addresses.port_holder(busy_port)
     assert number == os.getpid()
     assert name
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -38,17 +38,19 @@ def test_the_holder_of_a_port_is_known(taken):
     assert addresses.port_holder(free) is None
 
 
-def test_an_own_port_that_is_taken_is_blamed_at_once_and_not_the_other_worker(monkeypatch, taken):
-    cluster = {"chief": [f"127.0.0.1:{taken}"], "worker": ["127.0.0.1:9"]}
+def test_an_own_port_that_is_taken_is_blamed_at_once_and_not_the_other_worker(
+    monkeypatch, busy_port
+):
+    cluster = {"chief": [f"127.0.0.1:{busy_port}"], "worker": ["127.0.0.1:9"]}
     task = {"type": "chief", "index": 0}
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task}))
     monkeypatch.setattr("estimator_bridge.runtime.cluster.port_holder", lambda port: (7, "python"))
     with pytest.raises(WorkerError) as raised:
         runtime.multi_worker_strategy(timeout_secs=3600)
     assert str(raised.value) == (
-        f"chief 0 cannot listen on port {taken} of this machine, which its address "
-        f"127.0.0.1:{taken} in TF_CONFIG names: Address already in use. Process 7 (python) holds "
-        "it: end it, or give this worker another port, in the TF_CONFIG of every process."
+        f"chief 0 cannot listen on port {busy_port} of this machine, which its address "
+        f"127.0.0.1:{busy_port} in TF_CONFIG names: Address already in use. Process 7 (python) "
+        "holds it: end it, or give this worker another port, in the TF_CONFIG of every process."
     )
 
 

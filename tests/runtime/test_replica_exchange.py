@@ -22,18 +22,18 @@ def exchanged(function, cores, values):
         x = v1.placeholder(tf.float32, [1, *values.shape[1:]])
         got = function(x[0])
         shape = [cores, *got.shape.as_list()]
-        kept = v1.get_variable("kept", shape, initializer=v1.zeros_initializer())
+        variable = v1.get_variable("kept", shape, initializer=v1.zeros_initializer())
         number = v1.placeholder(tf.int32, [1])
         row = tf.one_hot(number[0], cores)
         everyone = eb.tpu.cross_replica_sum(tf.tensordot(row, got, axes=0))
-        operation = v1.assign(kept, everyone)
+        operation = v1.assign(variable, everyone)
         init = v1.global_variables_initializer()
     session = LiftedSession(graph, strategy)
     session.run(init)
     loop = StepLoop(session, strategy, Step([x.name, number.name], ["^" + operation.op.name]))
     batch = (values, np.arange(cores, dtype=np.int32))
     loop(iter(tf.data.Dataset.from_tensors(batch)), 1)
-    return session.run(kept)
+    return session.run(variable)
 
 
 def test_collective_permute():
@@ -46,8 +46,10 @@ def test_collective_permute():
 def test_all_to_all_of_all(cores):
     values = np.arange(cores * cores * 3).reshape(cores, cores, 3)
     got = exchanged(lambda x: eb.tpu.all_to_all(x, 1, 0, cores), cores, values)
-    wanted = [np.concatenate([values[j, i : i + 1] for j in range(cores)], 1) for i in range(cores)]
-    np.testing.assert_array_equal(got, wanted)
+    expected = [
+        np.concatenate([values[j, i : i + 1] for j in range(cores)], 1) for i in range(cores)
+    ]
+    np.testing.assert_array_equal(got, expected)
 
 
 def test_all_to_all_in_groups():

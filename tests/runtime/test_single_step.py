@@ -18,14 +18,14 @@ _BRANCHES = {"If", "StatelessIf", "StatefulIf"}
 @pytest.fixture
 def compiled(monkeypatch):
     """The functions that single steps compile."""
-    found, flat_call = [], module.flat_call
+    functions, flat_call = [], module.flat_call
 
     def recorded(function):
-        found.append(function)
+        functions.append(function)
         return flat_call(function)
 
     monkeypatch.setattr(module, "flat_call", recorded)
-    return found
+    return functions
 
 
 def summing(sum_of):

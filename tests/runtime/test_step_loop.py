@@ -41,8 +41,8 @@ def loop_of(p, **named):
     arguments = {"inputs": [ref(p.x)], "operations": [ref(p.train)], "loss": ref(p.loss), **named}
     parts = []
     for kind in (Step, BatchLayout, LoopRequest):
-        known = {field.name for field in dataclasses.fields(kind)} & arguments.keys()
-        parts.append(kind(**{name: arguments.pop(name) for name in known}))
+        names = {field.name for field in dataclasses.fields(kind)} & arguments.keys()
+        parts.append(kind(**{name: arguments.pop(name) for name in names}))
     assert not arguments
     return StepLoop(p.session, p.strategy, *parts)
 

@@ -130,7 +130,7 @@ class Numbers:
         self.variables = {"a": np.ones_like(x), "b": np.full_like(x, 2.0)}
 
     def run(self, program, x):
-        value, kept = x, []
+        value, fetches = x, []
         for step, name in program:
             if step == "read":
                 value = value + self.variables[name]
@@ -145,8 +145,8 @@ class Numbers:
             elif step == "multiply":
                 value = value * 0.5
             else:
-                kept.append(value)
-        return [*kept, value]
+                fetches.append(value)
+        return [*fetches, value]
 
 
 def as_graph(program, x, cores):
@@ -155,7 +155,7 @@ def as_graph(program, x, cores):
         for name, initial in (("a", 1.0), ("b", 2.0))
     }
     pairs = [[i, i + 1] for i in range(0, cores, 2)] if cores > 1 else [[0]]
-    value, kept, writes = x, [], []
+    value, fetches, writes = x, [], []
     for step, name in program:
         if step == "read":
             value = value + variables[name].read_value()
@@ -172,8 +172,8 @@ def as_graph(program, x, cores):
         elif step == "multiply":
             value = value * 0.5
         else:
-            kept.append(tf.identity(value))
-    return [*kept, value], writes, variables
+            fetches.append(tf.identity(value))
+    return [*fetches, value], writes, variables
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)

@@ -28,11 +28,11 @@ def run(tmp_path_factory):
         before, chief = chief, cluster.start("slow", "chief")
         cluster.wait_for_file("slow/model.ckpt-30.index")
         cluster.terminate(worker)
-        terminated = [cluster.said(number)[0] for number in (chief, worker)]
+        terminated = [cluster.outcome(number)[0] for number in (chief, worker)]
         logs = [cluster.log(number) for number in (before, chief, worker)]
         saved = latest_checkpoint(str(path / "slow"))
         numbers = [cluster.start("slow", "chief"), cluster.start("slow", "worker")]
-        ended = [cluster.said(number) for number in numbers]
+        ended = [cluster.outcome(number) for number in numbers]
         yield types.SimpleNamespace(
             path=path, saved=saved, terminated=terminated, logs=logs, ended=ended,
             worker_address=cluster.jobs["worker"][0],
@@ -54,19 +54,19 @@ def test_sigterm_at_a_worker_ends_all_of_them_after_a_last_checkpoint(run):
     assert "Training was ended by SIGTERM" in chief
     step = int(load_variable(run.saved, "global_step"))
     assert 30 <= step < 60
-    assert [said["starts"] for _, said in run.ended] == [run.saved] * 2
+    assert [output["starts"] for _, output in run.ended] == [run.saved] * 2
 
 
 def test_in_the_end_all_is_as_if_nothing_had_been(run):
     assert [status for status, _ in run.ended] == [0, 0]
-    weights = [said["weights"] for _, said in run.ended]
+    weights = [output["weights"] for _, output in run.ended]
     np.testing.assert_array_equal(*weights)
     alone = run.path / "alone"
     alone.mkdir()
     for file in (run.path / "slow").glob("model.ckpt-20.*"):
         (alone / file.name).write_bytes(file.read_bytes())
     (alone / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-20"')
-    whole = worker_program.made(str(run.path))("alone")
+    whole = worker_program.estimators_in(str(run.path))("alone")
     whole.train(worker_program.input_fn(), max_steps=60)
     np.testing.assert_allclose(whole.get_variable_value("weights").ravel(), weights[0], atol=1e-5)
     together = str(run.path / "slow" / "model.ckpt-60")
@@ -89,10 +89,10 @@ def test_a_chief_that_was_stopped_and_goes_on_is_met_again(tmp_path, monkeypatch
         cluster.wait_until(lambda: "restarts itself" in cluster.log(numbers[1]))
         cluster.wait_until(lambda: not problems_at(cluster.jobs["worker"]))
         cluster.send(numbers[0], signal.SIGCONT)
-        ended = [cluster.said(number) for number in numbers]
+        ended = [cluster.outcome(number) for number in numbers]
         logs = [cluster.log(number) for number in numbers]
     assert [code for code, _ in ended] == [0, 0]
-    np.testing.assert_array_equal(*[said["weights"] for _, said in ended])
+    np.testing.assert_array_equal(*[output["weights"] for _, output in ended])
     assert [log.count("restarts itself (attempt 1 of 5)") for log in logs] == [1, 1]
     together = str(tmp_path / "slow" / "model.ckpt-60")
     assert load_variable(together, "seen") == 2 * (1 + 9 * 60)  # each step once
@@ -103,12 +103,12 @@ def test_a_worker_that_hangs_is_waited_for_as_long_as_was_said(tmp_path, monkeyp
     with worker_processes.Cluster(tmp_path) as cluster:
         chief = cluster.start("hangs", "chief")
         cluster.start("hangs", "worker")
-        _, said = cluster.said(chief)
+        _, output = cluster.outcome(chief)
         address = cluster.jobs["worker"][0]
-    told = said["error"]
-    assert "worker 0 (" in told
-    assert "waited 15 s (ESTIMATOR_BRIDGE_WORKER_SECS) after step 3 for the others:" in told
-    assert f"{address} (its process lives)" in told
+    message = output["error"]
+    assert "worker 0 (" in message
+    assert "waited 15 s (ESTIMATOR_BRIDGE_WORKER_SECS) after step 3 for the others:" in message
+    assert f"{address} (its process lives)" in message
 
 
 def test_a_deadline_that_is_no_time(monkeypatch):
@@ -132,7 +132,7 @@ def _main(**attributes):
 
 
 @pytest.mark.parametrize(
-    ("main", "arguments", "original", "wanted"),
+    ("main", "arguments", "original", "expected"),
     [
         (_main(__file__="a.py"), ["a.py", "-x"], None, ["a.py", "-x"]),
         (_main(__file__="a.py"), ["a.py"], ["python", "-u", "a.py"], ["-u", "a.py"]),
@@ -144,8 +144,8 @@ def _main(**attributes):
         ),
     ],
 )
-def test_a_script_or_module_is_started_again_as_it_was(main, arguments, original, wanted):
-    assert command_line(main, arguments, original)[1:] == wanted
+def test_a_script_or_module_is_started_again_as_it_was(main, arguments, original, expected):
+    assert command_line(main, arguments, original)[1:] == expected
 
 
 def test_what_is_neither_script_nor_module_cannot_start_itself_anew():

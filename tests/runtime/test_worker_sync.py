@@ -17,11 +17,11 @@ def run(tmp_path_factory):
     with worker_processes.Cluster(tmp_path_factory.mktemp("together")) as cluster:
         jobs = ("chief", "worker", "evaluator")
         numbers = {job: cluster.start("together", job) for job in jobs}
-        said = {}
+        outputs = {}
         for job, number in numbers.items():
-            status, said[job] = cluster.said(number)
+            status, outputs[job] = cluster.outcome(number)
             assert status == 0, cluster.log(number)
-        yield cluster.folder, said
+        yield cluster.folder, outputs
 
 
 def test_two_workers_train_to_the_weights_of_one_process(run, tmp_path):
@@ -33,7 +33,7 @@ def test_two_workers_train_to_the_weights_of_one_process(run, tmp_path):
     for file in (folder / "hooked").glob("model.ckpt-0.*"):
         (path / file.name).write_bytes(file.read_bytes())
     (path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-0"')
-    alone = worker_program.made(str(tmp_path))("alone")
+    alone = worker_program.estimators_in(str(tmp_path))("alone")
     alone.train(worker_program.input_fn(), max_steps=20)
     together = tf.train.latest_checkpoint(str(folder / "hooked"))
     names = alone.get_variable_names()
@@ -50,8 +50,8 @@ def test_two_workers_train_to_the_weights_of_one_process(run, tmp_path):
 
 
 def test_the_chiefs_own_hooks_run_on_it_alone(run):
-    folder, said = run
-    chief, worker = said["chief"], said["worker"]
+    folder, outputs = run
+    chief, worker = outputs["chief"], outputs["worker"]
     assert chief["counted"] == 5  # at steps 1, 5, 9, 13 and 17
     assert chief["added_up"] > 0
     assert "counted" not in worker
@@ -61,32 +61,32 @@ def test_the_chiefs_own_hooks_run_on_it_alone(run):
 
 
 def test_only_the_chief_writes_checkpoints_which_the_worker_sees_when_training_ends(run):
-    folder, said = run
-    assert said["worker"]["hooked"]["at"] == said["chief"]["hooked"]["at"]
+    folder, outputs = run
+    assert outputs["worker"]["hooked"]["at"] == outputs["chief"]["hooked"]["at"]
     steps = {path.suffixes[0] for path in (folder / "hooked").glob("*.index")}
     assert steps == {".ckpt-0", ".ckpt-6", ".ckpt-12", ".ckpt-18", ".ckpt-20"}
 
 
 def test_an_input_that_ends_on_one_worker_ends_training_on_all(run):
-    assert [said["short"]["step"] for said in _workers(run)] == [9, 9]
+    assert [output["short"]["step"] for output in _workers(run)] == [9, 9]
 
 
 def test_one_workers_request_to_stop_stops_all(run):
-    assert [said["stopped"]["step"] for said in _workers(run)] == [5, 5]
+    assert [output["stopped"]["step"] for output in _workers(run)] == [5, 5]
 
 
 def test_what_an_evaluation_found_stops_all(run):
-    assert [said["early"]["step"] for said in _workers(run)] == [9, 9]
+    assert [output["early"]["step"] for output in _workers(run)] == [9, 9]
 
 
 def test_a_nan_on_one_worker_is_found_by_all_at_its_step(run):
-    for said in _workers(run):
-        assert "at global step 9" in said["poisoned"]["error"]
+    for output in _workers(run):
+        assert "at global step 9" in output["poisoned"]["error"]
 
 
 def test_workers_that_are_to_train_unequally_long_are_told(run):
-    for said in _workers(run):
-        assert "Give train() the same steps" in said["uneven"]["error"]
+    for output in _workers(run):
+        assert "Give train() the same steps" in output["uneven"]["error"]
 
 
 def test_a_failure_of_one_program_reaches_the_others(run):
@@ -97,8 +97,8 @@ def test_a_failure_of_one_program_reaches_the_others(run):
 
 
 def test_train_and_evaluate_gives_each_process_its_role(run):
-    folder, said = run
-    step, exports = said["evaluator"]["both"]["result"]
+    folder, outputs = run
+    step, exports = outputs["evaluator"]["both"]["result"]
     assert step == 30
     assert [Path(path).parent.name for path in exports] == ["final", "latest"]
     assert len(list((folder / "both" / "export" / "final").iterdir())) == 1
@@ -120,7 +120,7 @@ def _workers(run):
 def test_a_worker_that_does_not_come_is_named_after_the_time_that_was_given(tmp_path):
     with worker_processes.Cluster(tmp_path) as cluster:
         number = cluster.start("waits", "chief")
-        status, _ = cluster.said(number)
+        status, _ = cluster.outcome(number)
         log = cluster.log(number)
     assert status == 1
     assert "chief 0 waited 3 s (RunConfig.session_creation_timeout_secs)" in log

@@ -83,8 +83,8 @@ def both():
 
 
 def test_blocks_give_the_numbers_of_single_steps(both):
-    (plain, expected), (compiled, found) = both
-    for one, other in zip(expected, found):
+    (plain, expected), (compiled, actual) = both
+    for one, other in zip(expected, actual):
         assert other.steps == one.steps and other.limit_value == one.limit_value
         assert other.loss == pytest.approx(one.loss, rel=1e-4)
         output, text = (other.fetched[name] for name in compiled.fetches)

@@ -52,7 +52,7 @@ class Cluster:
     def send(self, number, signal):
         self._started[number][0].send_signal(signal)
 
-    def said(self, number):
+    def outcome(self, number):
         """Waits for a process; returns its exit code and its JSON objects, merged, or by 'done'."""
         process, _ = self._started[number]
         process.wait(PATIENCE)

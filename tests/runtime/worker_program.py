@@ -60,7 +60,7 @@ def model_fn(features, labels, mode, params):
 
 
 def input_fn(batches=None):
-    def made(input_context=None):
+    def dataset(input_context=None):
         data = tf.data.Dataset.from_tensor_slices((X, Y))
         if input_context is None:
             return data.repeat()
@@ -69,7 +69,7 @@ def input_fn(batches=None):
         part = data.shard(input_context.num_input_pipelines, number).repeat()
         return part if batches is None else part.take(batches[number])
 
-    return made
+    return dataset
 
 
 class AddsUp(v1.train.SessionRunHook):
@@ -140,7 +140,7 @@ def chief_hooks(folder):
     ]
 
 
-def made(folder, params=None, **config):
+def estimators_in(folder, params=None, **config):
     if PLACE["type"] == "alone":
         strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
     elif "HEARTBEAT_SECS" in os.environ:
@@ -178,7 +178,7 @@ def train_and_evaluate(estimator):
 def together(folder):
     os.environ["FOLDER"] = folder
     is_chief, is_worker = PLACE["type"] == "chief", PLACE["type"] == "worker"
-    estimator = made(folder, save_checkpoints_steps=7)
+    estimator = estimators_in(folder, save_checkpoints_steps=7)
     train_and_evaluate(estimator("both"))
     if PLACE["type"] == "evaluator":
         return
@@ -224,8 +224,8 @@ def together(folder):
 
 
 def slow(folder):
-    kept = {"save_checkpoints_steps": 5, "keep_checkpoint_max": 20}
-    estimator = made(folder, log_step_count_steps=None, **kept)("slow")
+    settings = {"save_checkpoints_steps": 5, "keep_checkpoint_max": 20}
+    estimator = estimators_in(folder, log_step_count_steps=None, **settings)("slow")
     say(starts=estimator.latest_checkpoint())
     estimator.train(input_fn(), [Slow()], max_steps=60)
     say(weights=estimator.get_variable_value("weights").ravel().tolist())
@@ -233,7 +233,7 @@ def slow(folder):
 
 def waits(folder):
     v1.disable_v2_behavior()
-    made(folder, session_creation_timeout_secs=3)("waits").train(input_fn(), max_steps=2)
+    estimators_in(folder, session_creation_timeout_secs=3)("waits").train(input_fn(), max_steps=2)
 
 
 class HangsAt(v1.train.SessionRunHook):
@@ -250,7 +250,7 @@ def hangs(folder):
     """Makes the worker hang after connecting; the chief has to notice."""
     hooks = [HangsAt(4)] if PLACE["type"] == "worker" else []
     try:
-        made(folder)("hangs").train(input_fn(), hooks, max_steps=20)
+        estimators_in(folder)("hangs").train(input_fn(), hooks, max_steps=20)
     except eb.errors.WorkerError as error:
         say(error=str(error))
 

@@ -84,9 +84,9 @@ def predicted(path):
 
 
 def checked(path):
-    found = eb.records.check(path)
-    if not found.is_good:
-        raise DataError(str(found.findings[0]))
+    report = eb.records.check(path)
+    if not report.is_good:
+        raise DataError(str(report.findings[0]))
 
 
 def trained(path):

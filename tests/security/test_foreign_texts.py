@@ -90,12 +90,12 @@ def test_one_deep_source_is_one_finding_and_the_others_are_checked(tmp_path, cap
     (tmp_path / "\x1b[2Jz.py").write_text("import tensorflow as tf\ntf.logging.info('x')\n")
     os.mkfifo(tmp_path / "p.py")
     assert main(["check", str(tmp_path)]) == 1
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for name in ["n.ipynb", "a.py", "b.py", "c.py", "d.py", "p.py"]:
-        assert f"{name}: passed over:" in said
-    assert r"\x1b[2Jz.py:1:8: EB010" in said
-    assert "\x1b" not in said
-    assert "7 files" in said
+        assert f"{name}: passed over:" in output
+    assert r"\x1b[2Jz.py:1:8: EB010" in output
+    assert "\x1b" not in output
+    assert "7 files" in output
 
 
 def flag_values():

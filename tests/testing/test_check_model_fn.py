@@ -78,9 +78,9 @@ def test_summaries_of_a_host_call_are_written_nowhere(tmp_path):
                 tf.summary.write("loss", tf.reduce_mean(loss), step=step[0])
                 return v1.summary.all_v2_summary_ops()
 
-        found = good(features, labels, mode)
+        spec = good(features, labels, mode)
         step = tf.reshape(v1.train.get_or_create_global_step(), [1])
-        return found._replace(host_call=(write, [step, tf.reshape(found.loss, [1])]))
+        return spec._replace(host_call=(write, [step, tf.reshape(spec.loss, [1])]))
 
     report = check_model_fn(with_host_call, input_fn, modes=[TRAIN])
     assert report.losses[1] == pytest.approx(report.losses[2], rel=1e-5)

@@ -136,5 +136,5 @@ def test_host_work_in_the_tpus_part_is_refused():
 
 
 def trace_of_names(names):
-    counted = collections.Counter({op: len(found) for op, found in names.items()})
+    counted = collections.Counter({op: len(of_op) for op, of_op in names.items()})
     return TPUGraph(2, counted, counted, names, variables=3, computations=1)

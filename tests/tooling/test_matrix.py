@@ -29,7 +29,7 @@ def recorded():
 @pytest.fixture
 def setup_arguments(monkeypatch):
     captured = {}
-    monkeypatch.setattr(setuptools, "setup", lambda **given: captured.update(given))
+    monkeypatch.setattr(setuptools, "setup", lambda **arguments: captured.update(arguments))
     monkeypatch.chdir(ROOT)
     exec(compile((ROOT / "setup.py").read_text(), str(ROOT / "setup.py"), "exec"),
          {"__name__": "setup", "__file__": str(ROOT / "setup.py")})  # fmt: skip
@@ -81,13 +81,13 @@ def test_each_row_has_the_versions_of_its_pair(recorded):
     for pair in PAIRS:
         if pair.name not in recorded:
             continue
-        found = recorded[pair.name]["versions"]
-        for package, wanted in {
+        versions = recorded[pair.name]["versions"]
+        for package, release in {
             "tensorflow": pair.tensorflow,
             "tf-keras": pair.tensorflow,
             "python": pair.python,
         }.items():
-            assert found[package].startswith(f"{wanted}."), (pair, package)
+            assert versions[package].startswith(f"{release}."), (pair, package)
 
 
 def test_the_page_is_made_from_the_results(recorded):
@@ -97,9 +97,13 @@ def test_the_page_is_made_from_the_results(recorded):
 
 def test_the_table_tells_which_pairs_were_run():
     check = {"passed": 20, "failed": [], "cpu_seconds": 30}
-    found = {"tensorflow": "2.16.2", "python": "3.9.18", "tf-keras": "2.16.0", "numpy": "1.26.4"}
-    made = {"seconds": 78, "megabytes": 2206}
-    row = {"versions": found, "environment": made, "checks": {"tests": check, "train": check}}
+    versions = {"tensorflow": "2.16.2", "python": "3.9.18", "tf-keras": "2.16.0", "numpy": "1.26.4"}
+    environment = {"seconds": 78, "megabytes": 2206}
+    row = {
+        "versions": versions,
+        "environment": environment,
+        "checks": {"tests": check, "train": check},
+    }
     lines = page.table({"tf2.16-py3.9": row}).splitlines()
     assert lines[2] == (
         "| 2.16.2 | 3.9.18 | 2.16.0 | 1.26.4 | 20 passed, 0 failed | 20 steps | 60 s "

@@ -22,9 +22,9 @@ def site(tmp_path_factory):
         cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
-    assert "WARNING" not in said
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    assert "WARNING" not in output
     return folder
 
 
@@ -37,7 +37,7 @@ def test_each_public_name_has_an_entry(site, package):
     for name in site_hooks.public_names(dotted):
         inner = ".".join(filter(None, [package, name]))
         if inner not in packages and not name.startswith("_"):
-            assert any(found.endswith(f".{name}") for found in ids), name
+            assert any(element_id.endswith(f".{name}") for element_id in ids), name
 
 
 def test_an_entry_has_arguments_and_their_meaning(site):

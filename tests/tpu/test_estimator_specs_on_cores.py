@@ -115,10 +115,10 @@ def test_metrics_and_predictions_are_those_of_one_core(cores, one_core):
         assert results.keys() == expected.keys()
         for name, value in expected.items():
             np.testing.assert_allclose(results[name], value, rtol=1e-5, err_msg=name)
-    found = list(estimator.predict(batches))
-    np.testing.assert_array_equal([row["x"] for row in found], X)
-    np.testing.assert_allclose([r["p"] for r in found], [r["p"] for r in predicted], rtol=1e-6)
-    assert [row["s"] for row in found][:3] == [row["s"] for row in predicted][:3]
+    rows = list(estimator.predict(batches))
+    np.testing.assert_array_equal([row["x"] for row in rows], X)
+    np.testing.assert_allclose([r["p"] for r in rows], [r["p"] for r in predicted], rtol=1e-6)
+    assert [row["s"] for row in rows][:3] == [row["s"] for row in predicted][:3]
 
 
 def test_predictions_that_are_one_tensor():
@@ -129,26 +129,26 @@ def test_predictions_that_are_one_tensor():
 
 
 def test_hooks_and_scaffold_of_the_spec_are_used():
-    class Told(v1.train.SessionRunHook):
+    class CountsEnds(v1.train.SessionRunHook):
         def __init__(self):
             self.ends = 0
 
         def end(self, session):
             self.ends += 1
 
-    told = Told()
+    hook = CountsEnds()
 
     def model(features, labels, mode):
         fields = {"predictions": features["x"], "loss": tf.reduce_mean(features["x"])}
         scaffold = v1.train.Scaffold()
         return eb.EstimatorSpec(
-            mode, **fields, scaffold=scaffold, evaluation_hooks=[told], prediction_hooks=[told]
+            mode, **fields, scaffold=scaffold, evaluation_hooks=[hook], prediction_hooks=[hook]
         )
 
     estimator = on_cores(2, model)
     estimator.evaluate(batches)
     list(estimator.predict(batches))
-    assert told.ends == 2
+    assert hook.ends == 2
 
 
 def test_a_hook_that_would_count_examples_twice_is_refused():
@@ -181,25 +181,25 @@ def head_model(make_head, optimizer, units, names=()):
     def model(features, labels, mode):
         logits = logits_of(features["x"], units)
         kernel = v1.trainable_variables()[0]
-        made = make_head()
-        given = {"labels": dict.fromkeys(names, labels) if names else labels}
+        head = make_head()
+        arguments = {"labels": dict.fromkeys(names, labels) if names else labels}
         if mode != eb.ModeKeys.PREDICT:
-            given["regularization_losses"] = [0.01 * tf.nn.l2_loss(kernel)]
+            arguments["regularization_losses"] = [0.01 * tf.nn.l2_loss(kernel)]
         if mode == eb.ModeKeys.TRAIN:
-            given["optimizer"] = optimizer()
-            if isinstance(made, eb.Head):
-                given["trainable_variables"] = v1.trainable_variables()
+            arguments["optimizer"] = optimizer()
+            if isinstance(head, eb.Head):
+                arguments["trainable_variables"] = v1.trainable_variables()
         if mode == eb.ModeKeys.PREDICT:
-            given.pop("labels")
-        return made.create_estimator_spec(features=features, mode=mode, logits=logits, **given)
+            arguments.pop("labels")
+        return head.create_estimator_spec(features=features, mode=mode, logits=logits, **arguments)
 
     return model
 
 
 def legacy():
-    made = tf_keras.optimizers.legacy.Adam(0.1)
-    made.iterations = v1.train.get_global_step()
-    return made
+    adam = tf_keras.optimizers.legacy.Adam(0.1)
+    adam.iterations = v1.train.get_global_step()
+    return adam
 
 
 def sgd():
@@ -240,10 +240,10 @@ def test_heads_train_and_evaluate_as_on_one_core(name):
     results, predicted = one.evaluate(lambda: batches(count=64)), list(one.predict(batches))
     for cores in (2, 8):
         estimator = on_cores(cores, model)
-        found = weights_after(estimator)
-        assert found.keys() == expected.keys()
+        weights = weights_after(estimator)
+        assert weights.keys() == expected.keys()
         for key, value in expected.items():
-            np.testing.assert_allclose(found[key], value, atol=1e-5, err_msg=key)
+            np.testing.assert_allclose(weights[key], value, atol=1e-5, err_msg=key)
         of_cores = estimator.evaluate(lambda params: batches(count=64))
         assert of_cores.keys() == results.keys()
         for key, value in results.items():

@@ -168,10 +168,10 @@ def test_every_n_steps(cores, tmp_path):
         return v1.py_func(lambda s: seen.append(int(s[0])), [step], [])
 
     settings = {"iterations_per_loop": 4, "experimental_host_call_every_n_steps": 2}
-    made = estimator(model_with(host_call), tmp_path, cores, **settings)
-    made.train(numbers, steps=7)
+    trained = estimator(model_with(host_call), tmp_path, cores, **settings)
+    trained.train(numbers, steps=7)
     assert seen == [0, 2, 4, 6]
-    assert made.get_variable_value("global_step") == 7
+    assert trained.get_variable_value("global_step") == 7
 
 
 @pytest.mark.parametrize("cores", [0, 1, 2])
@@ -191,8 +191,8 @@ def test_every_n_steps_of_a_loop(cores, asks, tmp_path):
         return v1.py_func(lambda s: seen.append(int(s[0])), [step], [])
 
     settings = {"iterations_per_loop": 5, "experimental_host_call_every_n_steps": 2}
-    made = estimator(model_with(host_call), tmp_path, cores, **settings)
-    made.train(numbers, steps=8, hooks=[Asks()] if asks else None)
+    trained = estimator(model_with(host_call), tmp_path, cores, **settings)
+    trained.train(numbers, steps=8, hooks=[Asks()] if asks else None)
     # Without a TPU there is no loop, and the host call runs with each step, as it did.
     assert seen == ([0, 2, 4, 5, 7] if cores else list(range(8)))
 

@@ -141,10 +141,10 @@ def test_batch_axis_that_does_not_fit():
 
 @pytest.mark.parametrize("pipeline", [Pipeline.PER_HOST_V2, Pipeline.BROADCAST, True])
 def test_sliced_evaluation_splits_one_batch(pipeline):
-    model, given = Watched(), []
+    model, batch_sizes = Watched(), []
 
     def input_fn(params):
-        given.append(params["batch_size"])
+        batch_sizes.append(params["batch_size"])
         return numbers(params)
 
     estimator = make(
@@ -154,7 +154,7 @@ def test_sliced_evaluation_splits_one_batch(pipeline):
     )
     assert estimator.evaluate(input_fn, steps=2)["loss"] == 3.5
     assert [p["x"] for p in estimator.predict(input_fn)] == list(range(24))
-    assert given == [4, 4]
+    assert batch_sizes == [4, 4]
     assert [shapes for _, shapes, _ in model.calls] == [[[2]], [[2]]]
 
 
@@ -178,27 +178,27 @@ def test_sliced_needs_replicas_to_slice_for():
 
 
 def test_eval_on_tpu_false_evaluates_on_one_replica():
-    model, given = Watched(), []
+    model, calls = Watched(), []
 
     def input_fn(params):
-        given.append(dict(params))
+        calls.append(dict(params))
         return numbers(params)
 
     estimator = make(model, options={"eval_on_tpu": False})
     estimator.train(input_fn, steps=1)
     assert estimator.evaluate(input_fn)["loss"] == 11.5
-    assert (given[0]["batch_size"], given[0]["use_tpu"]) == (4, True)
-    assert given[1] == {"batch_size": 4}
+    assert (calls[0]["batch_size"], calls[0]["use_tpu"]) == (4, True)
+    assert calls[1] == {"batch_size": 4}
     (_, train_shapes, _), (mode, eval_shapes, params) = model.calls
     assert (train_shapes, mode, eval_shapes) == ([[2]], EVAL, [[4]])
     assert params == {"batch_size": 4, "use_tpu": False}
 
 
 def test_each_mode_has_its_batch_size():
-    model, given = Watched(), []
+    model, batch_sizes = Watched(), []
 
     def input_fn(params):
-        given.append(params["batch_size"])
+        batch_sizes.append(params["batch_size"])
         return numbers(params)
 
     sizes = {"train_batch_size": 2, "eval_batch_size": 4, "predict_batch_size": 6}
@@ -206,7 +206,7 @@ def test_each_mode_has_its_batch_size():
     estimator.train(input_fn, steps=1)
     estimator.evaluate(input_fn, steps=1)
     assert len(list(estimator.predict(input_fn))) == 24
-    assert given == [2, 4, 6]
+    assert batch_sizes == [2, 4, 6]
     assert [(mode, shapes, p["batch_size"]) for mode, shapes, p in model.calls] == [
         (TRAIN, [[1]], 1),
         (EVAL, [[2]], 2),
@@ -373,10 +373,10 @@ def test_hooks_of_the_spec_run_in_their_mode():
     estimator = make(Watched(**hooks), iterations_per_loop=3)
 
     def counts():
-        found = {name: list(hook.steps) for name, (hook,) in hooks.items()}
+        steps = {name: list(hook.steps) for name, (hook,) in hooks.items()}
         for (hook,) in hooks.values():
             hook.steps.clear()
-        return found
+        return steps
 
     none = {name: [] for name in hooks}
     estimator.train(numbers, steps=5)

@@ -126,8 +126,8 @@ def test_batch_parallel_is_the_whole_batch_at_once(session):
     assert len(v1.trainable_variables()) == 4  # all cores share them
     with v1.variable_scope("", reuse=True):
         whole, _ = model(tf.constant(x))
-    got, wanted, sums = initialized(session, [outputs, whole, sums])
-    np.testing.assert_allclose(got, wanted, rtol=1e-5)
+    got, expected, sums = initialized(session, [outputs, whole, sums])
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
     np.testing.assert_allclose(sums, x.reshape([4, -1]).sum(axis=1), rtol=1e-4)
 
 
@@ -168,8 +168,8 @@ def test_host_work_and_cores_in_a_computation(session):
     def computation(x):
         with tf.device(tpu.core(0)):
             doubled = 2.0 * x
-        kept = tpu.outside_compilation(lambda v: v1.py_func(seen.append, [v], []), doubled)
-        with tf.control_dependencies([kept]):
+        callback = tpu.outside_compilation(lambda v: v1.py_func(seen.append, [v], []), doubled)
+        with tf.control_dependencies([callback]):
             return tf.identity(doubled)
 
     assert session.run(tpu.rewrite(computation, [tf.constant(3.0)])) == [6.0]

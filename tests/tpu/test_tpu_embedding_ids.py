@@ -74,30 +74,30 @@ class Model:
     def trained(self, input_fn):
         """Returns what the columns find in one batch: embeddings, and lengths of sequences."""
         self.estimator.train(input_fn, steps=1)
-        return self._found, self._lengths
+        return self._embedded, self._lengths
 
     def _model_fn(self, features, labels, mode, params):
         if self._columns[0].is_sequence_column():
-            found, lengths = v1.keras.experimental.SequenceFeatures(self._columns)(features)
+            embedded, lengths = v1.keras.experimental.SequenceFeatures(self._columns)(features)
         else:
-            found = v1.keras.layers.DenseFeatures(self._columns)(features)
-            lengths = tf.zeros([found.shape[0]], tf.int64)
-        loss = tf.reduce_mean(found) + v1.get_variable("w", [])
+            embedded = v1.keras.layers.DenseFeatures(self._columns)(features)
+            lengths = tf.zeros([embedded.shape[0]], tf.int64)
+        loss = tf.reduce_mean(embedded) + v1.get_variable("w", [])
         optimizer = tpu.CrossShardOptimizer(v1.train.GradientDescentOptimizer(0.0))
         return tpu.TPUEstimatorSpec(
             mode,
             loss=loss,
             train_op=optimizer.minimize(loss, v1.train.get_global_step()),
-            eval_metrics=(lambda found: {"mean": v1.metrics.mean(found)}, [found]),
-            host_call=(self._keep, [found, lengths]),
+            eval_metrics=(lambda embedded: {"mean": v1.metrics.mean(embedded)}, [embedded]),
+            host_call=(self._keep, [embedded, lengths]),
         )
 
-    def _keep(self, found, lengths):
-        def keep(found, lengths):
-            self._found, self._lengths = found.numpy(), lengths.numpy()
+    def _keep(self, embedded, lengths):
+        def keep(embedded, lengths):
+            self._embedded, self._lengths = embedded.numpy(), lengths.numpy()
             return np.int64(0)
 
-        return tf.py_function(keep, [found, lengths], tf.int64)
+        return tf.py_function(keep, [embedded, lengths], tf.int64)
 
 
 def rows_of(features):
@@ -121,11 +121,11 @@ def test_every_way_of_feeding(pipeline):
         return rows.batch(size, drop_remainder=True)
 
     model = Model([column(combiner="sum")], getattr(tpu.InputPipelineConfig, pipeline))
-    found, _ = model.trained(input_fn)
+    embedded, _ = model.trained(input_fn)
     if pipeline == "BROADCAST":  # both cores return all of it
-        np.testing.assert_array_equal(found[BATCH:], found[:BATCH])
-        found = found[:BATCH]
-    np.testing.assert_allclose(found, SUMS, rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(embedded[BATCH:], embedded[:BATCH])
+        embedded = embedded[:BATCH]
+    np.testing.assert_allclose(embedded, SUMS, rtol=1e-5, atol=1e-6)
 
 
 def test_parsed_examples_whose_shapes_are_unknown():
@@ -156,38 +156,38 @@ def test_parsed_examples_whose_shapes_are_unknown():
 def test_sequences_are_cut_to_their_length(is_dense):
     """The second one has a gap."""
     model = Model([column(sequence=3)])
-    given = rows_of(lambda: {"a": tf.sparse.to_dense(steps(), -1) if is_dense else steps()})
-    found, lengths = model.trained(given)
-    assert found.shape == (BATCH, 3, SIZE)
+    input_fn = rows_of(lambda: {"a": tf.sparse.to_dense(steps(), -1) if is_dense else steps()})
+    embedded, lengths = model.trained(input_fn)
+    assert embedded.shape == (BATCH, 3, SIZE)
     np.testing.assert_array_equal(lengths, [1, 3, 0, 3])
     expected = np.zeros([BATCH, 3, SIZE])
     for i, j, word in [(0, 0, 1), (1, 0, 5), (1, 2, 6), (3, 0, 2), (3, 1, 2), (3, 2, 3)]:
         expected[i, j] = TABLE[word]
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(embedded, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_sequences_are_padded_to_their_length():
     model = Model([column(sequence=6)])
-    found, lengths = model.trained(rows_of(lambda: {"a": tf.sparse.to_dense(steps(), -1)}))
-    assert found.shape == (BATCH, 6, SIZE) and not found[:, 4:].any()
+    embedded, lengths = model.trained(rows_of(lambda: {"a": tf.sparse.to_dense(steps(), -1)}))
+    assert embedded.shape == (BATCH, 6, SIZE) and not embedded[:, 4:].any()
     np.testing.assert_array_equal(lengths, [1, 3, 0, 4])
 
 
 def test_a_lookup_on_a_core_takes_the_first_ids():
     device = {"embedding_lookup_device": "tpu_tensor_core", "tensor_core_shape": [None, 2]}
     model = Model([column(combiner="sum", **device)])
-    found, _ = model.trained(rows_of(lambda: {"a": sparse(IDS)}))
+    embedded, _ = model.trained(rows_of(lambda: {"a": sparse(IDS)}))
     first = np.array([TABLE[ids[:2]].sum(axis=0) for ids in IDS])
-    np.testing.assert_allclose(found, first, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(embedded, first, rtol=1e-5, atol=1e-6)
 
 
 def test_weights_are_converted_as_on_a_tpu():
     model = Model([column(weights="w", combiner="sum")])
-    given = rows_of(lambda: {"a": sparse(IDS), "w": weights_of(IDS, np.int64)})
-    found, _ = model.trained(given)
+    input_fn = rows_of(lambda: {"a": sparse(IDS), "w": weights_of(IDS, np.int64)})
+    embedded, _ = model.trained(input_fn)
     weights = iter([1, 2, 0, 3, 1, 1, 4, 2])
     expected = [sum((next(weights) * TABLE[i] for i in ids), np.zeros(SIZE)) for ids in IDS]
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(embedded, expected, rtol=1e-5, atol=1e-6)
 
 
 def words(ids):

@@ -92,10 +92,10 @@ def test_weights_are_the_same_on_any_number_of_cores(runs, cores):
 
 @pytest.mark.parametrize("cores", [1, 2, 4, 8])
 def test_evaluation_sees_every_example_once(runs, cores):
-    wanted, got = runs[0][1], runs[cores][1]
+    expected, got = runs[0][1], runs[cores][1]
     assert got["global_step"] == 10
-    assert sorted(got) == sorted(wanted)
-    for key, value in wanted.items():
+    assert sorted(got) == sorted(expected)
+    for key, value in expected.items():
         np.testing.assert_allclose(got[key], value, atol=1e-6, err_msg=key)
     np.testing.assert_allclose(got["count"], (62 * 16 + 11) / 63, rtol=1e-6)
 

@@ -94,13 +94,13 @@ print(values.tolist())
 def test_a_plain_process_gets_the_same_numbers(trained, tmp_path):
     path = trained.export_saved_model(tmp_path, serving).decode()
     (line,) = run_program(PLAIN_PROCESS, [path])
-    wanted = [
+    expected = [
         p["y"].item()
         for p in trained.predict(
             lambda params: tf.data.Dataset.from_tensor_slices({"x": X}).batch(8)
         )
     ]
-    np.testing.assert_allclose(eval(line), wanted, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(eval(line), expected, rtol=0, atol=1e-6)
 
 
 def with_tensorflows_own_sums(features, labels, mode):
@@ -145,8 +145,8 @@ def test_all_modes(trained, tmp_path):
         feeds = {signature.inputs["x"].name: X, signature.inputs["label"].name: labels}
         session.run(signature.outputs["metrics/error/update_op"].name, feeds)
         error = session.run(signature.outputs["metrics/error/value"].name)
-    wanted = trained.evaluate(input_fn, steps=1)["error"]
-    assert error == pytest.approx(wanted, rel=1e-5)
+    expected = trained.evaluate(input_fn, steps=1)["error"]
+    assert error == pytest.approx(expected, rel=1e-5)
     with tf.Graph().as_default() as graph, v1.Session() as session:
         signature = v1.saved_model.load(session, ["train"], path).signature_def["train"]
         feeds = {signature.inputs["x"].name: X, signature.inputs["label"].name: labels}

@@ -141,9 +141,9 @@ def test_sums_in_loops(session, groups):
 
     outputs = tpu.replicate(loop, [[4.0], [3.0], [2.0], [1.0]])
     expected = {None: [40] * 4, 2: [14, 14, 6, 6], 1: [4, 3, 2, 1]}
-    wanted = expected[groups and len(groups[0])]
-    assert session.run(outputs) == [[x] for x in wanted]
-    assert session.run(outputs[2]) == [wanted[2]]
+    sums = expected[groups and len(groups[0])]
+    assert session.run(outputs) == [[x] for x in sums]
+    assert session.run(outputs[2]) == [sums[2]]
 
 
 def test_sums_after_a_run_that_failed(session):

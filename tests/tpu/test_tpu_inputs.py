@@ -49,15 +49,15 @@ def numbers(count, **_):
 
 @pytest.mark.parametrize("pipeline", [True, Pipeline.PER_HOST_V1])
 def test_input_of_the_host(pipeline):
-    given = []
+    calls = []
 
     def input_fn(params):
-        given.append(dict(params))
+        calls.append(dict(params))
         return numbers(params["batch_size"])
 
     (total, own), seen = train(input_fn, per_host_input_for_training=pipeline)
     assert (total, own) == (0 + 1 + 2 + 3, 0 + 1)
-    (params,) = given
+    (params,) = calls
     assert (params["batch_size"], params["mine"], params["use_tpu"]) == (4, 7, True)
     context = params["context"]
     assert (context.num_replicas, context.num_hosts, context.current_host) == (2, 1, 0)
@@ -81,14 +81,14 @@ def test_input_of_each_replica(pipeline):
 
 
 def test_input_of_the_host_in_batches_of_a_core():
-    given = []
+    sizes = []
 
     def input_fn(params):
-        given.append(params["batch_size"])
+        sizes.append(params["batch_size"])
         return numbers(params["batch_size"])
 
     (total, own), _ = train(input_fn, steps=2, per_host_input_for_training=Pipeline.PER_HOST_V2)
-    assert given == [2]
+    assert sizes == [2]
     assert (total, own) == (4 + 5 + 6 + 7, 4 + 5)
 
 
@@ -202,10 +202,10 @@ def test_input_that_ends_loses_no_step():
 
 
 def test_use_tpu_false():
-    given = []
+    calls = []
 
     def input_fn(params):
-        given.append(dict(params))
+        calls.append(dict(params))
         return numbers(params["batch_size"])
 
     model = Sum()
@@ -214,7 +214,7 @@ def test_use_tpu_false():
     )
     estimator.train(input_fn, steps=1)
     assert estimator.get_variable_value("seen").tolist() == [6, 6]
-    assert given == [{"batch_size": 4}]
+    assert calls == [{"batch_size": 4}]
     ((shape, params),) = model.params
     assert (shape, params) == ([4], {"batch_size": 4, "use_tpu": False})
 
@@ -237,11 +237,11 @@ def test_keys_of_several_types_are_refused_on_cores():
     ],
 )
 def test_an_input_that_reads_ahead_by_itself_gets_no_second_buffer(end, is_ahead, monkeypatch):
-    made = []
+    sizes = []
     prefetch = tf.data.Dataset.prefetch
 
     def watched(dataset, size):
-        made.append(size)
+        sizes.append(size)
         return prefetch(dataset, size)
 
     monkeypatch.setattr(tf.data.Dataset, "prefetch", watched)
@@ -249,4 +249,4 @@ def test_an_input_that_reads_ahead_by_itself_gets_no_second_buffer(end, is_ahead
     train(
         lambda params: end(tf.data.Dataset.from_tensor_slices(rows).batch(4, drop_remainder=True))
     )
-    assert (tf.data.AUTOTUNE in made) != is_ahead
+    assert (tf.data.AUTOTUNE in sizes) != is_ahead

@@ -100,24 +100,24 @@ def test_batch_norm_over_replicas_sees_the_global_batch(tmp_path):
     runs = {n: train(model, tmp_path / str(n), n) for n in (1, 2, 8)}
     for name in runs[1].get_variable_names():
         for n in (2, 8):
-            got, wanted = (runs[k].get_variable_value(name) for k in (n, 1))
-            np.testing.assert_allclose(got, wanted, atol=1e-5, err_msg=f"{name} on {n} cores")
+            got, expected = (runs[k].get_variable_value(name) for k in (n, 1))
+            np.testing.assert_allclose(got, expected, atol=1e-5, err_msg=f"{name} on {n} cores")
 
 
 def test_batch_norm_over_groups_of_replicas(tmp_path):
     """Two groups of two: a replica's moments are those of its group's half of the batch."""
     groups = [[0, 1], [2, 3]]
-    kept = {}
+    names = {}
 
     def model(features, labels):
         mean = v1.tpu.cross_replica_sum(tf.reduce_mean(features, axis=0), groups) / 2
         store = v1.get_variable("store", [6], trainable=False, initializer=v1.zeros_initializer())
-        kept["name"] = store.op.name
+        names["name"] = store.op.name
         return tf.reduce_mean(tf.square(dense(features) - labels)), v1.assign(store, mean)
 
     estimator = train(model, tmp_path, 4, steps=1)
     first_half = X[:8].mean(axis=0)  # of the first replica's group
-    np.testing.assert_allclose(estimator.get_variable_value(kept["name"]), first_half, atol=1e-6)
+    np.testing.assert_allclose(estimator.get_variable_value(names["name"]), first_half, atol=1e-6)
 
 
 class ReplicatedBatchNorm(v1.layers.BatchNormalization):
@@ -156,8 +156,8 @@ def test_a_batch_norm_layer_with_moments_of_its_own(tmp_path):
     assert runs[1].get_variable_value("normal/moving_variance") != 1
     for name in names:
         for n in (2, 8):
-            got, wanted = (runs[k].get_variable_value(name) for k in (n, 1))
-            np.testing.assert_allclose(got, wanted, atol=1e-5, err_msg=f"{name} on {n} cores")
+            got, expected = (runs[k].get_variable_value(name) for k in (n, 1))
+            np.testing.assert_allclose(got, expected, atol=1e-5, err_msg=f"{name} on {n} cores")
     # In pairs, the first replica's moving mean is that of the first half of the batch.
     pairs = train(model_of(2), tmp_path / "pairs", 4, steps=1)
     kernel = tf.train.load_variable(str(tmp_path / "pairs" / "model.ckpt-0"), "before/kernel")
@@ -202,8 +202,8 @@ def test_gradients_are_accumulated_over_steps(tmp_path):
     one, two = run(1), run(2)
     kernel = one.get_variable_value("dense/kernel")
     np.testing.assert_allclose(two.get_variable_value("dense/kernel"), kernel, atol=1e-5)
-    wanted = run_by_hand(one)
-    np.testing.assert_allclose(kernel, wanted, atol=1e-5)
+    expected = run_by_hand(one)
+    np.testing.assert_allclose(kernel, expected, atol=1e-5)
 
 
 def run_by_hand(estimator):

@@ -225,11 +225,11 @@ def test_a_sum_of_losses_and_groups_of_replicas(tmp_path):
         estimator.train(examples, steps=1)
         return estimator.get_variable_value("kernel")
 
-    wanted = 0.02 * X[:16].T @ Y[:16]
+    expected = 0.02 * X[:16].T @ Y[:16]
     for cores in (1, 4):
         for reduction in (SUM, MEAN):
             kernel = trained(f"{cores}-{reduction}", None, reduction, cores)
-            np.testing.assert_allclose(kernel, wanted, rtol=1e-4)
+            np.testing.assert_allclose(kernel, expected, rtol=1e-4)
     of_first_group = 0.02 * X[:8].T @ Y[:8]
     kernel = trained("groups", [[0, 1], [2, 3]], SUM, 4)
     np.testing.assert_allclose(kernel, of_first_group, rtol=1e-4)

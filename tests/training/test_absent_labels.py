@@ -61,11 +61,11 @@ NO_LABELS = ("no labels", "neither", "features in a tuple")
 @pytest.mark.parametrize("generated", [False, True], ids=["arrays", "generator"])
 def test_model_fn_receives_none(name, generated):
     seen, plain = [], []
-    found = outcome(eb.Estimator(model(seen), params={}), dataset(ELEMENTS[name], generated))
-    wanted = outcome(eb.Estimator(model(plain), params={}), dataset(lambda row: row, generated))
-    for mine, theirs in zip(found, wanted):
+    actual = outcome(eb.Estimator(model(seen), params={}), dataset(ELEMENTS[name], generated))
+    expected = outcome(eb.Estimator(model(plain), params={}), dataset(lambda row: row, generated))
+    for mine, theirs in zip(actual, expected):
         np.testing.assert_array_equal(mine, theirs)
-    assert len(found[2]) == 20
+    assert len(actual[2]) == 20
     features, labels = seen[0]
     assert features == (["a", "b"] if name in ("no feature", "neither") else None)
     if name in NO_LABELS:
@@ -84,8 +84,8 @@ def test_on_cores(name):
         return eb.tpu.TPUEstimator(model(seen), config=config, params={}, **sizes)
 
     seen = []
-    found = outcome(on_cores(seen), dataset(ELEMENTS[name]))
-    wanted = outcome(on_cores([]), dataset(lambda row: row))
-    for mine, theirs in zip(found, wanted):
+    actual = outcome(on_cores(seen), dataset(ELEMENTS[name]))
+    expected = outcome(on_cores([]), dataset(lambda row: row))
+    for mine, theirs in zip(actual, expected):
         np.testing.assert_array_equal(mine, theirs)
     assert (seen[0][1] is None) == (name in NO_LABELS)

@@ -174,16 +174,18 @@ def test_steps_go_on_while_a_checkpoint_is_written(whole, tmp_path, slow):
 
 
 def test_a_second_save_waits_for_the_first_and_says_so(tmp_path, slow, monkeypatch):
-    said = []
+    messages = []
 
     def warning(text, *arguments):
-        said.append(text % arguments)
+        messages.append(text % arguments)
         slow.set()
 
     monkeypatch.setattr(checkpoint.background_writer, "_FIRST_LINE_SECS", 0.2)
     monkeypatch.setattr(checkpoint.background_writer.logging, "warning", warning)
     train(make(tmp_path), 6)
-    assert f"Training waits for the checkpoint {tmp_path}/model.ckpt-0, which is still" in said[0]
+    assert (
+        f"Training waits for the checkpoint {tmp_path}/model.ckpt-0, which is still" in messages[0]
+    )
     assert {path.name for path in tmp_path.glob("model.*.index")} == {
         f"model.ckpt-{step}.index" for step in (0, 2, 4, 6)
     }
@@ -192,8 +194,8 @@ def test_a_second_save_waits_for_the_first_and_says_so(tmp_path, slow, monkeypat
 def test_a_write_that_ends_before_the_next_steps_begin_hides_no_later_save(tmp_path, monkeypatch):
     start = checkpoint.background_writer.BackgroundWriter.start
 
-    def start_and_wait(self, *given):
-        write = start(self, *given)
+    def start_and_wait(self, *arguments):
+        write = start(self, *arguments)
         write.wait()
         return write
 
@@ -348,22 +350,22 @@ def test_tables_and_partitions_are_saved_as_they_were(tmp_path):
         )  # fmt: skip
         keys = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1, name="keys")
         step = v1.train.get_global_step()
-        kept = keys.insert(step, step * 2)
+        insert = keys.insert(step, step * 2)
         v1.add_to_collection(v1.GraphKeys.SAVEABLE_OBJECTS, _saveable(keys))
         loss = tf.reduce_mean(tf.square(tf.convert_to_tensor(table) - 1.0))
-        with tf.control_dependencies([kept]):
+        with tf.control_dependencies([insert]):
             train_op = v1.train.GradientDescentOptimizer(0.5).minimize(loss, step)
         return eb.EstimatorSpec(mode, loss=loss, train_op=train_op)
 
-    found = []
+    checkpoints = []
     for hooks in ([], [AsyncCheckpoints()]):
         folder = tmp_path / str(len(hooks))
         config = eb.RunConfig(save_checkpoints_steps=3)
         estimator = eb.Estimator(tabled, str(folder), config, params={})
         estimator.train(batches, hooks=hooks, max_steps=6)
-        found.append([values(folder, step) for step in (3, 6)])
-    assert found[0] == found[1]
-    assert any("keys" in name for name in found[0][0])
+        checkpoints.append([values(folder, step) for step in (3, 6)])
+    assert checkpoints[0] == checkpoints[1]
+    assert any("keys" in name for name in checkpoints[0][0])
 
 
 def _saveable(table):
@@ -371,11 +373,11 @@ def _saveable(table):
 
     class Saveable(BaseSaverBuilder.SaveableObject):
         def __init__(self):
-            keys, kept = table.export()
+            keys, contents = table.export()
             order = tf.argsort(keys)
             specs = [
                 BaseSaverBuilder.SaveSpec(tf.gather(keys, order), "", "keys-keys"),
-                BaseSaverBuilder.SaveSpec(tf.gather(kept, order), "", "keys-values"),
+                BaseSaverBuilder.SaveSpec(tf.gather(contents, order), "", "keys-values"),
             ]
             super().__init__(table, specs, "keys")
 

@@ -31,9 +31,9 @@ def _train(monkeypatch, folder, cluster, task=("chief", 0), **config):
 def test_workers_without_a_strategy_would_train_alone(monkeypatch, tmp_path):
     with pytest.raises(
         ValueError, match=r"has 2 workers .* would train a model of its own"
-    ) as told:
+    ) as raised:
         _train(monkeypatch, tmp_path, ADDRESSES)
-    assert "tf.distribute.MultiWorkerMirroredStrategy()" in str(told.value)
+    assert "tf.distribute.MultiWorkerMirroredStrategy()" in str(raised.value)
 
 
 def test_a_strategy_of_one_machine_joins_no_workers(monkeypatch, tmp_path):

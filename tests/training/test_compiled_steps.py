@@ -46,16 +46,16 @@ def built(monkeypatch):
     """Records whether XLA compiles each loop."""
     from estimator_bridge.runtime import StepLoop
 
-    found = []
+    are_compiled = []
     make = StepLoop.__init__
 
     def watched(self, *args, **named):
         make(self, *args, **named)
         request = args[4] if len(args) > 4 else named.get("request")
-        found.append(request is not None and request.jit_compile)
+        are_compiled.append(request is not None and request.jit_compile)
 
     monkeypatch.setattr(StepLoop, "__init__", watched)
-    return found
+    return are_compiled
 
 
 ON = v1.OptimizerOptions.ON_1
@@ -63,7 +63,7 @@ ON = v1.OptimizerOptions.ON_1
 
 @pytest.mark.parametrize("cores", [0, 2])
 def test_the_numbers_are_the_same(cores, tmp_path, built):
-    found = []
+    outcomes = []
     for level in (v1.OptimizerOptions.DEFAULT, ON):
         options = config(tmp_path / str(level), level)
         if cores:
@@ -75,10 +75,10 @@ def test_the_numbers_are_the_same(cores, tmp_path, built):
         else:
             run = eb.RunConfig(**options)
             estimator = eb.Estimator(model_fn, config=run, params={"python": False})
-        found.append(results(estimator))
+        outcomes.append(results(estimator))
         assert all(built) == (level == ON)
         built.clear()
-    (weights, metrics), (compiled_weights, compiled_metrics) = found
+    (weights, metrics), (compiled_weights, compiled_metrics) = outcomes
     np.testing.assert_allclose(compiled_weights, weights, atol=1e-5)
     assert compiled_metrics == pytest.approx(metrics, rel=1e-4)
 
@@ -126,8 +126,8 @@ def test_a_required_compilation_that_fails_is_an_error(tmp_path, monkeypatch):
     estimator = eb.Estimator(
         model_fn, config=eb.RunConfig(**config(tmp_path, 0)), params={"python": True}
     )
-    wanted = r"(?s)ESTIMATOR_BRIDGE_XLA=on .*PyFunc \(PyFunc\), made at .*use 'auto'"
-    with pytest.raises(eb.errors.NotCompilableError, match=wanted):
+    message = r"(?s)ESTIMATOR_BRIDGE_XLA=on .*PyFunc \(PyFunc\), made at .*use 'auto'"
+    with pytest.raises(eb.errors.NotCompilableError, match=message):
         estimator.train(input_fn)
 
 

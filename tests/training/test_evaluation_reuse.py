@@ -104,9 +104,9 @@ def test_who_wants_one_prediction_at_a_time_pays_for_one_trace(tmp_path):
     recorder = Recorder()
     estimator = eb.Estimator(recorder.model_fn, str(tmp_path))
     estimator.train(input_of(2, 2))
-    found = [float(next(estimator.predict(input_of(1, 2, 3)))) for _ in range(3)]
+    predictions = [float(next(estimator.predict(input_of(1, 2, 3)))) for _ in range(3)]
     assert recorder.modes.count("infer") == 1
-    np.testing.assert_allclose(found, [0.4] * 3, rtol=1e-6)
+    np.testing.assert_allclose(predictions, [0.4] * 3, rtol=1e-6)
 
 
 def test_predictions_in_turn_do_not_meet(tmp_path):
@@ -115,12 +115,12 @@ def test_predictions_in_turn_do_not_meet(tmp_path):
     estimator.train(input_of(2, 2))
     predicted(estimator, 1)
     latest = estimator.predict(input_of(1, 2, 3, 4, 5))
-    found = [float(next(latest))]
+    predictions = [float(next(latest))]
     estimator.train(input_of(2, 2))
     newer = estimator.predict(input_of(1, 2, 3))
     pairs = [(float(a), float(b)) for a, b in zip(latest, newer)]
     assert recorder.modes.count("infer") == 2
-    np.testing.assert_allclose([*found, *(a for a, _ in pairs)], [0.4] * 4, rtol=1e-6)
+    np.testing.assert_allclose([*predictions, *(a for a, _ in pairs)], [0.4] * 4, rtol=1e-6)
     np.testing.assert_allclose([b for _, b in pairs], [0.72] * 3, rtol=1e-6)
 
 

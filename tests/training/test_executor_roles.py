@@ -178,9 +178,9 @@ def test_warnings_are_said_once_in_ten_minutes(monkeypatch):
     warning = mock.Mock()
     monkeypatch.setattr(v1.logging, "warning", warning)
     run_evaluator(fake_estimator([None] * 12 + ["one"], [200]), throttle_secs=60)
-    said = [call.args[0] for call in warning.call_args_list]
-    assert len(said) == 2
-    assert "Will start an evaluation when a checkpoint is ready" in said[0]
+    messages = [call.args[0] for call in warning.call_args_list]
+    assert len(messages) == 2
+    assert "Will start an evaluation when a checkpoint is ready" in messages[0]
 
 
 def test_throttle_of_nothing_is_warned_of(monkeypatch):
@@ -281,10 +281,12 @@ def test_listener_and_hooks_of_wrong_types():
         TrainingExecutor(*arguments[:2], 5)
 
 
-@pytest.mark.parametrize("given", [{"metrics": {"a": 1}}, {"checkpoint_path": "p"}])
-def test_outcome_of_no_evaluation_has_no_metrics(given):
-    with pytest.raises(ValueError, match=f"{next(iter(given))} must be `None` if status is not"):
-        EvalResult(EvalStatus.NO_NEW_CHECKPOINT, **given)
+@pytest.mark.parametrize("arguments", [{"metrics": {"a": 1}}, {"checkpoint_path": "p"}])
+def test_outcome_of_no_evaluation_has_no_metrics(arguments):
+    with pytest.raises(
+        ValueError, match=f"{next(iter(arguments))} must be `None` if status is not"
+    ):
+        EvalResult(EvalStatus.NO_NEW_CHECKPOINT, **arguments)
 
 
 def test_outcome_of_an_evaluation_has_a_path():

@@ -58,8 +58,8 @@ def test_exported_model_predicts_as_the_estimator_does(kind, tmp_path):
     for count in (1, 4):  # batches of any size
         x = np.arange(12, dtype=np.float32).reshape(4, 3)[:count]
         got = served(x=tf.constant(x))["y"].numpy()
-        wanted = [p["y"] for p in estimator.predict(lambda params: data())][:count]
-        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+        expected = [p["y"] for p in estimator.predict(lambda params: data())][:count]
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
 def test_export_without_a_checkpoint(tmp_path):

@@ -128,12 +128,12 @@ def test_tensors_have_the_names_that_they_had(all_modes):
 
 
 def test_modes_share_the_trained_values(trained, all_modes):
-    wanted = [p["y"] for p in trained.predict(train_input_once)]
+    expected = [p["y"] for p in trained.predict(train_input_once)]
     x = FEATURES["x"]
     served = Loaded(all_modes, "serve")("serving_default", ["y"], x=x)["y"]
     evaluated = Loaded(all_modes, "eval")("eval", ["predictions/y"], x=x, label=LABELS)
-    np.testing.assert_allclose(served, wanted, rtol=1e-6)
-    np.testing.assert_allclose(evaluated["predictions/y"], wanted, rtol=1e-6)
+    np.testing.assert_allclose(served, expected, rtol=1e-6)
+    np.testing.assert_allclose(evaluated["predictions/y"], expected, rtol=1e-6)
     saved = tf.train.load_checkpoint(all_modes + "/variables/variables")
     for name in trained.get_variable_names():  # the optimizer's too, which training alone has
         np.testing.assert_array_equal(saved.get_tensor(name), trained.get_variable_value(name))
@@ -150,9 +150,11 @@ def test_evaluation_counts_examples_from_nothing(trained, all_modes):
         updates = ["metrics/error/update_op", "metrics/of_keras/update_op"]
         loaded("eval", updates, x=FEATURES["x"][part], label=LABELS[part])
     results = loaded("eval", ["metrics/error/value", "metrics/of_keras/value"])
-    wanted = trained.evaluate(train_input_once)
-    assert results["metrics/error/value"] == pytest.approx(wanted["error"], rel=1e-6)
-    assert results["metrics/of_keras/value"] == pytest.approx(wanted["metrics/of_keras"], rel=1e-6)
+    expected = trained.evaluate(train_input_once)
+    assert results["metrics/error/value"] == pytest.approx(expected["error"], rel=1e-6)
+    assert results["metrics/of_keras/value"] == pytest.approx(
+        expected["metrics/of_keras"], rel=1e-6
+    )
 
 
 def test_training_goes_on_where_it_was(trained, all_modes, tmp_path):
@@ -176,8 +178,8 @@ def test_one_mode_alone(mode, trained, tmp_path):
         feeds["label"] = tf.constant(LABELS)
     # The only one there is needs no tag; and signatures of all modes are functions in TF2.
     values = tf.saved_model.load(path).signatures[signature](**feeds)
-    wanted = [p["y"] for p in trained.predict(train_input_once)]
-    np.testing.assert_allclose(values[key].numpy(), wanted, rtol=1e-6)
+    expected = [p["y"] for p in trained.predict(train_input_once)]
+    np.testing.assert_allclose(values[key].numpy(), expected, rtol=1e-6)
     with pytest.raises(RuntimeError, match="could not be found"):
         Loaded(path, next(other for other in tag.values() if other != tag[mode]))
 
@@ -222,8 +224,8 @@ def test_a_mode_that_needs_more_than_was_trained(trained, tmp_path):
         return model_fn(features, labels, mode)
 
     estimator = eb.Estimator(wider, trained.model_dir)
-    wanted = r"Could not load all requested variables.*mode `infer`.*only_here"
-    with pytest.raises(ValueError, match=wanted):
+    message = r"Could not load all requested variables.*mode `infer`.*only_here"
+    with pytest.raises(ValueError, match=message):
         estimator.experimental_export_all_saved_models(
             tmp_path / "export", {TRAIN: supervised(), PREDICT: serving()}
         )

@@ -66,13 +66,13 @@ def test_python_calls_of_a_step_with_a_hook(tmp_path):
 
 
 def test_what_the_hooks_of_the_log_see_is_made_for_them_alone(tmp_path, monkeypatch):
-    made = []
+    summaries = []
 
     def reached(*values):
-        made.append(original(*values))
-        return made[-1]
+        summaries.append(original(*values))
+        return summaries[-1]
 
     original = hooked_loop.Reached
     monkeypatch.setattr(hooked_loop, "Reached", reached)
     _train(tmp_path, _v1.train.LoggingTensorHook({}, every_n_iter=1))
-    assert {value.step for value in made} == {1}  # one line of the log, at the first step
+    assert {value.step for value in summaries} == {1}  # one line of the log, at the first step

@@ -122,8 +122,8 @@ def test_savers_fire_and_listeners_hear_of_it(tmp_path):
     estimator = eb.Estimator(Model(), str(tmp_path), config)
     estimator.train(ones, steps=26, saving_listeners=[listener])
     assert listener.saved == [0, 10, 20, 26]
-    kept = {p.name.split(".index")[0] for p in tmp_path.glob("model.ckpt-*.index")}
-    assert kept == {"model.ckpt-20", "model.ckpt-26"}
+    checkpoints = {p.name.split(".index")[0] for p in tmp_path.glob("model.ckpt-*.index")}
+    assert checkpoints == {"model.ckpt-20", "model.ckpt-26"}
 
 
 def test_listener_without_a_saver(tmp_path):
@@ -211,15 +211,15 @@ def test_tpu_hooks_are_called_once_a_loop(tmp_path):
 
 def test_reading_the_global_step_compiles_no_second_loop(tmp_path, monkeypatch):
     """Savers and summaries read the step through a tf.cond, which changes nothing."""
-    made = []
+    loops = []
     make = eb.training.program.Program.make_loop
     monkeypatch.setattr(
         eb.training.program.Program,
         "make_loop",
-        lambda *arguments: made.append(make(*arguments)) or made[-1],
+        lambda *arguments: loops.append(make(*arguments)) or loops[-1],
     )
     train(tmp_path, steps=30, save_checkpoints_steps=7)
-    assert [loop.has_effects for loop in made] == [False]
+    assert [loop.has_effects for loop in loops] == [False]
 
 
 def test_hooks_share_one_context_and_see_what_the_estimator_runs(tmp_path):

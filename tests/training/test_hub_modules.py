@@ -40,8 +40,10 @@ def test_a_frozen_tf1_module_gives_the_numbers_of_tensorflow_1(tmp_path):
     estimator = eb.Estimator(model_fn, str(tmp_path), params={"trainable": False})
     estimator.train(batches)
     assert "inner/d/kernel" in estimator.get_variable_names()
-    said = [one["embedded"] for one in estimator.predict(lambda: tf.data.Dataset.from_tensors(X))]
-    np.testing.assert_allclose(said, RECORDED["outputs"], rtol=1e-6, atol=1e-7)
+    embeddings = [
+        one["embedded"] for one in estimator.predict(lambda: tf.data.Dataset.from_tensors(X))
+    ]
+    np.testing.assert_allclose(embeddings, RECORDED["outputs"], rtol=1e-6, atol=1e-7)
 
 
 def test_a_tf1_module_cannot_be_trained(tmp_path):

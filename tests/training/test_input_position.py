@@ -61,9 +61,11 @@ class Sums:
 
     def __call__(self, features, labels, mode, params):
         weight = v1.get_variable("weight", [], initializer=v1.zeros_initializer())
-        kept = v1.nn.dropout(features, rate=0.5, seed=3)
+        dropped = v1.nn.dropout(features, rate=0.5, seed=3)
         step = v1.train.get_global_step()
-        both = v1.tpu.cross_replica_sum(tf.reduce_sum(kept)) if params else tf.reduce_sum(kept)
+        both = (
+            v1.tpu.cross_replica_sum(tf.reduce_sum(dropped)) if params else tf.reduce_sum(dropped)
+        )
         with tf.control_dependencies([v1.assign(weight, 1.5 * weight + both)]):
             train_op = v1.assign_add(step, 1)
         loss = tf.reduce_sum(features)

@@ -142,10 +142,10 @@ def test_random_constants_differ_from_step_to_step(tmp_path):
     ],
 )
 def test_model_fn_is_given_plain_values_as_they_are(returned, total, tmp_path):
-    given = []
+    calls = []
 
     def looking(features, labels, mode):
-        given.append((features, labels))
+        calls.append((features, labels))
         return model_fn(
             tf.nest.map_structure(tf.convert_to_tensor, features),
             None if labels is None else tf.nest.map_structure(tf.convert_to_tensor, labels),
@@ -155,8 +155,8 @@ def test_model_fn_is_given_plain_values_as_they_are(returned, total, tmp_path):
     estimator = eb.Estimator(looking, str(tmp_path))
     estimator.train(lambda: returned, steps=2)
     features, labels = returned if isinstance(returned, tuple) else (returned, None)
-    assert given[0][0] is features
-    assert given[0][1] is labels
+    assert calls[0][0] is features
+    assert calls[0][1] is labels
     assert estimator.get_variable_value("seen") == 2 * total
 
 

@@ -183,15 +183,15 @@ def test_training_sees_the_whole_dataset(input_fn, total, steps, tmp_path):
 
 
 def test_the_scaffold_may_initialize_the_iterator(tmp_path):
-    made = {}
+    initializers = {}
 
     def input_fn():
         iterator = v1.data.Iterator.from_structure(tf.int64, [])
-        made["local"] = iterator.make_initializer(tf.data.Dataset.range(1, 4))
+        initializers["local"] = iterator.make_initializer(tf.data.Dataset.range(1, 4))
         return iterator.get_next()
 
     def with_scaffold(features, labels, mode):
-        local = tf.group(v1.train.Scaffold.default_local_init_op(), made["local"])
+        local = tf.group(v1.train.Scaffold.default_local_init_op(), initializers["local"])
         spec = model_fn(features, labels, mode)
         return spec._replace(scaffold=v1.train.Scaffold(local_init_op=local))
 
@@ -251,7 +251,7 @@ def test_labels_are_not_computed_for_a_prediction(tmp_path):
     [(lambda: tf.constant([1.0]), True), (never_initialized, False), (in_a_branch, False)],
 )
 def test_predicting_without_an_end_is_said(input_fn, is_said, tmp_path, monkeypatch):
-    said = []
-    monkeypatch.setattr(v1.logging, "warning", said.append)
+    messages = []
+    monkeypatch.setattr(v1.logging, "warning", messages.append)
     next(eb.Estimator(model_fn, str(tmp_path)).predict(input_fn))
-    assert ["contain a QueueRunner" in message for message in said] == [True] * is_said
+    assert ["contain a QueueRunner" in message for message in messages] == [True] * is_said

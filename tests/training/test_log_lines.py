@@ -46,18 +46,20 @@ RATES = ["INFO:tensorflow:global_step/sec: #", "INFO:tensorflow:examples/sec: #"
 
 def compared(phases, kind):
     """The lines to compare, by phase."""
-    found = {}
+    by_phase = {}
     for phase, lines in phases.items():
         # A race of the original's.
-        kept = [line for line in lines if "has not been increased" not in line]
+        remaining = [line for line in lines if "has not been increased" not in line]
         if kind == "tpu":
             # A TPUEstimator had two hooks for the rates, and none for the loss, which users missed.
-            kept = [line for line in kept if line not in RATES and "tensorflow:loss =" not in line]
+            remaining = [
+                line for line in remaining if line not in RATES and "tensorflow:loss =" not in line
+            ]
             # Its own log_step_count_steps it shows as None, and TPUConfig whole.
             pattern = r"'_(tpu_config|log_step_count_steps)': (TPUConfig\(.*?\)|\w+)"
-            kept = [re.sub(pattern, "", line) for line in kept]
-        found[phase] = kept
-    return found
+            remaining = [re.sub(pattern, "", line) for line in remaining]
+        by_phase[phase] = remaining
+    return by_phase
 
 
 def without_tracing(lines):
@@ -104,8 +106,8 @@ def test_tensorflow_115_wrote_the_same_lines_but_for_those_that_came_later():
             compared(ORIGINAL[f"{release} v1 {kind}"], kind) for release in ("2.15", "1.15")
         )
         for phase in ("train", "evaluate", "evaluate again", "predict", "train_and_evaluate"):
-            kept = [line for line in new[phase] if not any(text in line for text in later)]
-            assert [line.replace("CPU/GPU", "CPU") for line in kept] == old[phase]
+            remaining = [line for line in new[phase] if not any(text in line for text in later)]
+            assert [line.replace("CPU/GPU", "CPU") for line in remaining] == old[phase]
 
 
 class Listener(logging.Handler):
@@ -274,11 +276,11 @@ def test_a_notebook_shows_each_line_once_and_how_to_be_early(tmp_path):
         capture_output=True, text=True, timeout=300,
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
     )  # fmt: skip
-    told = done.stdout.splitlines()
+    shown = done.stdout.splitlines()
     assert done.returncode == 0, done.stderr
     for text in ("a line of the program's", "Calling model_fn.", "loss = ", "Loss for final step"):
-        assert [line.partition(" ")[0] for line in told if text in line] == ["stdout"], told
+        assert [line.partition(" ")[0] for line in shown if text in line] == ["stdout"], shown
     assert any(
         "Restart the kernel, and call estimator_bridge.runtime.emulate_cores(4)" in line
-        for line in told
+        for line in shown
     )

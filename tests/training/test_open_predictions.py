@@ -125,8 +125,8 @@ def plus_variable(dataset):
 
 
 def mutable_table():
-    known = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1)
-    return rows().map(known.lookup)
+    table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1)
+    return rows().map(table.lookup)
 
 
 def handle():

@@ -212,8 +212,8 @@ def test_only_an_input_that_can_be_made_again_is_run_ahead(make, is_ahead, monke
     monkeypatch.setattr(LoopAhead, "batches", lambda *args: calls.append(1) or run(*args))
 
     def input_fn():
-        made = make(tf.data.Dataset.from_tensor_slices(ROWS))
-        return made.batch(4) if isinstance(made, tf.data.Dataset) else made
+        rows = make(tf.data.Dataset.from_tensor_slices(ROWS))
+        return rows.batch(4) if isinstance(rows, tf.data.Dataset) else rows
 
     got = [float(p["y"]) for p in eb.Estimator(doubled).predict(input_fn)]
     assert sorted(got) == [2.0 * row for row in ROWS]

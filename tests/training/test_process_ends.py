@@ -37,7 +37,7 @@ try:
     for answer in Service().prediction:
         raise ValueError("middle")
 except ValueError as error:
-    kept = error
+    last_error = error
 """,
         0,
     ),

@@ -178,9 +178,9 @@ def test_a_folder_of_another_name_is_gone_on_from(tmp_path):
 
 def test_a_restore_is_told_once(tmp_path):
     eb.Estimator(model_fn, tmp_path).train(ones, steps=1)
-    told = []
+    messages = []
     handler = logging.Handler()
-    handler.emit = lambda record: told.append(record.getMessage())
+    handler.emit = lambda record: messages.append(record.getMessage())
     logger = tf.get_logger()
     level = logger.level
     logger.setLevel(logging.INFO)
@@ -190,7 +190,7 @@ def test_a_restore_is_told_once(tmp_path):
     finally:
         logger.setLevel(level)
         logger.removeHandler(handler)
-    restored = [line for line in told if line.startswith("Restoring parameters from")]
+    restored = [line for line in messages if line.startswith("Restoring parameters from")]
     assert restored == [f"Restoring parameters from {tmp_path / 'model.ckpt-1'}"]
 
 

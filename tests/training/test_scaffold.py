@@ -50,13 +50,13 @@ def run(estimator, mode):
 MODES = ["train", "evaluate", "predict"]
 
 
-class Told:
+class RecordingParts:
     """A scaffold of parts that tell when they are run."""
 
     def __init__(self):
         self.calls = []
 
-    def _told(self, name, result):
+    def _recorded(self, name, result):
         def tell():
             self.calls.append(name)
             return result
@@ -65,7 +65,7 @@ class Told:
 
     def __call__(self):
         fed, fed_later = v1.placeholder(tf.float32, []), v1.placeholder(tf.float32, [])
-        kept = v1.get_local_variable("kept", [], initializer=v1.zeros_initializer())
+        fed_value = v1.get_local_variable("kept", [], initializer=v1.zeros_initializer())
         w = variables()["w"]
 
         def init_fn(scaffold, session):
@@ -76,13 +76,15 @@ class Told:
         with tf.control_dependencies([v1.global_variables_initializer()]):
             times = w.assign(tf.fill([3], fed))
         return v1.train.Scaffold(
-            init_op=[times, self._told("init_op", np.int32(0))],
+            init_op=[times, self._recorded("init_op", np.int32(0))],
             init_feed_dict={fed: 5.0},
             init_fn=init_fn,
-            ready_for_local_init_op=self._told("ready_for_local_init", _NOTHING),
-            local_init_op=tf.group(kept.assign(fed_later), self._told("local_init", np.int32(0))),
+            ready_for_local_init_op=self._recorded("ready_for_local_init", _NOTHING),
+            local_init_op=tf.group(
+                fed_value.assign(fed_later), self._recorded("local_init", np.int32(0))
+            ),
             local_init_feed_dict={fed_later: 4.0},
-            ready_op=self._told("ready", _NOTHING),
+            ready_op=self._recorded("ready", _NOTHING),
         )
 
 
@@ -91,19 +93,19 @@ _NOTHING = np.array([], object)
 
 @pytest.mark.parametrize(("mode", "result"), zip(MODES, [[10.0] * 3, 10.0, [10.0] * 3]))
 def test_parts_are_run_in_order(tmp_path, mode, result):
-    told = Told()
-    assert run(make(told, tmp_path), mode) == result
-    assert told.calls == [*INIT, *INIT_FN]
+    recorder = RecordingParts()
+    assert run(make(recorder, tmp_path), mode) == result
+    assert recorder.calls == [*INIT, *INIT_FN]
 
 
 def test_a_restored_model_is_not_initialized(tmp_path):
-    told = Told()
-    estimator = make(told, tmp_path)
+    recorder = RecordingParts()
+    estimator = make(recorder, tmp_path)
     estimator.train(ones, steps=1)
     for mode in MODES:
-        told.calls.clear()
+        recorder.calls.clear()
         run(estimator, mode)
-        assert told.calls == INIT_FN
+        assert recorder.calls == INIT_FN
 
 
 def test_copied_from_another_scaffold(tmp_path):

@@ -66,8 +66,8 @@ def test_relative_paths_are_the_savers_choice(tmp_path, relative):
 
 
 def all_but_v():
-    kept = [variable for name, variable in variables().items() if name != "v"]
-    return v1.train.Saver(kept)
+    others = [variable for name, variable in variables().items() if name != "v"]
+    return v1.train.Saver(others)
 
 
 @pytest.mark.parametrize("mode", ["train", "evaluate", "predict"])
@@ -194,8 +194,8 @@ def test_parts_of_another_whole_are_a_mismatch(tmp_path):
         rows = v1.nn.embedding_lookup(table, features, partition_strategy="div")
         return eb.EstimatorSpec(mode, predictions={"rows": rows})
 
-    wanted = r"a mismatch between .*table is float32 \(12, 2\) in the model and float32 \(10, 2\)"
-    with pytest.raises(tf.errors.InvalidArgumentError, match=wanted):
+    message = r"a mismatch between .*table is float32 \(12, 2\) in the model and float32 \(10, 2\)"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         next(eb.Estimator(larger, str(tmp_path)).predict(rows_of_ids))
 
 

@@ -39,14 +39,14 @@ def test_every_case_has_a_golden():
 
 @pytest.mark.parametrize("name", DRAWS)
 def test_runs_of_a_session_draw_what_the_original_drew(name):
-    golden, found = DRAWS[name], draw_cases.run(name, eb)
+    golden, outcome = DRAWS[name], draw_cases.run(name, eb)
 
-    assert found["error"] == golden["error"]
-    assert [entry[:-1] for entry in found["log"]] == [entry[:-1] for entry in golden["log"]]
-    for mine, theirs in zip(found["log"], golden["log"]):
+    assert outcome["error"] == golden["error"]
+    assert [entry[:-1] for entry in outcome["log"]] == [entry[:-1] for entry in golden["log"]]
+    for mine, theirs in zip(outcome["log"], golden["log"]):
         assert mine[-1] == theirs[-1] or mine[-1] == pytest.approx(theirs[-1], rel=1e-5), mine
     for key in golden.keys() - {"error", "log"}:
-        assert found[key] == pytest.approx(golden[key], rel=1e-5), key
+        assert outcome[key] == pytest.approx(golden[key], rel=1e-5), key
 
 
 class Runs(v1.train.SessionRunHook):
@@ -249,8 +249,8 @@ def test_placeholders_of_an_input_fn_are_fed_in_each_step(mode):
     elif mode == "evaluate":
         assert estimator.evaluate(input_fn, steps=3, hooks=[hook])["loss"] == pytest.approx(3.0)
     else:
-        found = estimator.predict(input_fn, hooks=[hook])
-        assert [next(found) for _ in range(7)] == [0.0] * 3 + [2.0] * 3 + [4.0]
+        predictions = estimator.predict(input_fn, hooks=[hook])
+        assert [next(predictions) for _ in range(7)] == [0.0] * 3 + [2.0] * 3 + [4.0]
 
 
 def test_a_placeholder_that_nothing_feeds_is_named_at_once():
@@ -275,19 +275,19 @@ def test_what_an_input_fn_summarises_on_its_way_is_of_the_steps_batch(tmp_path):
     rows = np.arange(12, dtype=np.float32)
 
     def input_fn():
-        made = eb.inputs.numpy_input_fn(rows, batch_size=2, shuffle=False, num_epochs=1)()
-        v1.summary.scalar("first", made[0])
-        return made * 10.0
+        batch = eb.inputs.numpy_input_fn(rows, batch_size=2, shuffle=False, num_epochs=1)()
+        v1.summary.scalar("first", batch[0])
+        return batch * 10.0
 
     config = eb.RunConfig(str(tmp_path), save_summary_steps=1)
     eb.Estimator(_model({}), config=config).train(input_fn, steps=4)
     (file,) = tmp_path.glob("events.out*")
-    found = {}
+    scalars = {}
     for event in v1.train.summary_iterator(str(file)):
         for value in event.summary.value:
-            found.setdefault(value.tag, []).append(value.simple_value)
-    assert found["first"] == [0.0, 2.0, 4.0, 6.0]
-    assert found["loss"] == [10.0, 50.0, 90.0, 130.0]
+            scalars.setdefault(value.tag, []).append(value.simple_value)
+    assert scalars["first"] == [0.0, 2.0, 4.0, 6.0]
+    assert scalars["loss"] == [10.0, 50.0, 90.0, 130.0]
 
 
 def _tpu_estimator(model_fn, cores):

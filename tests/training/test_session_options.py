@@ -86,9 +86,9 @@ def test_a_share_of_gpus_memory_is_missed_where_there_are_gpus(gpus, monkeypatch
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: devices)
     options = v1.GPUOptions(per_process_gpu_memory_fraction=0.95)
     apply_session_config(v1.ConfigProto(gpu_options=options))
-    said = [record.getMessage() for record in caplog.records]
+    messages = [record.getMessage() for record in caplog.records]
     name = "gpu_options.per_process_gpu_memory_fraction (no counterpart in TF2)"
-    assert [name in line for line in said] == [True] * gpus
+    assert [name in line for line in messages] == [True] * gpus
 
 
 def test_device_fn_names_the_devices_of_the_graph(tmp_path):

@@ -70,14 +70,14 @@ def test_a_checkpoint_is_saved_and_the_process_ends(tmp_path):
 
 
 def test_a_handler_of_the_program_is_left_alone(tmp_path):
-    taken = []
-    signal.signal(signal.SIGTERM, lambda *arguments: taken.append(arguments))
+    signals = []
+    signal.signal(signal.SIGTERM, lambda *arguments: signals.append(arguments))
     try:
         estimator = eb.Estimator(model_fn, str(tmp_path))
         estimator.train(ones, hooks=[SendsSigterm(3)], steps=5)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    assert len(taken) == 1
+    assert len(signals) == 1
     assert estimator.get_variable_value("global_step") == 5
 
 

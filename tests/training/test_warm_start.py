@@ -95,13 +95,13 @@ def test_an_export_without_a_checkpoint_starts_too(old, tmp_path):
 
 
 def test_variables_that_model_fn_puts_into_the_list(old, tmp_path):
-    wanted = []
+    variables = []
 
     def build():
         start_cases._same()
-        wanted[:] = [v for v in v1.global_variables() if v.op.name in ("moving", "scope/c")]
+        variables[:] = [v for v in v1.global_variables() if v.op.name in ("moving", "scope/c")]
 
-    case = (build, lambda d: (str(d / "whole"), wanted))
+    case = (build, lambda d: (str(d / "whole"), variables))
     got = observed(
         warm_case(case, eb, old, WarmStartSettings, model_dir=str(tmp_path)), ("train",)
     )["train"]
@@ -140,8 +140,10 @@ def test_new_rows_cannot_be_scaled_by_a_shape_that_the_graph_computes(old, tmp_p
         lambda: v1.get_variable("scope/b", [6, 3]),
         lambda d: (str(d / "whole"), ".*", {"scope/b": vocabulary}),
     )
-    told = r"int\(\) argument must be .* GlorotUniform of 'scope/b'. Use one that does not, such as"
-    with pytest.raises(TypeError, match=told):
+    message = (
+        r"int\(\) argument must be .* GlorotUniform of 'scope/b'. Use one that does not, such as"
+    )
+    with pytest.raises(TypeError, match=message):
         observed(warm_case(case, eb, old, WarmStartSettings, model_dir=str(tmp_path)), ("train",))
 
 

@@ -26,16 +26,16 @@ def input_fn():
     return tf.data.Dataset.from_tensor_slices((x, x.sum(axis=1))).repeat().batch(4, True)
 
 
-@pytest.mark.parametrize("said", ["auto", "off"])
-def test_a_training_says_which_way_was_quicker(tmp_path, monkeypatch, caplog, said):
-    monkeypatch.setenv("ESTIMATOR_BRIDGE_XLA", said)
+@pytest.mark.parametrize("mode", ["auto", "off"])
+def test_a_training_says_which_way_was_quicker(tmp_path, monkeypatch, caplog, mode):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_XLA", mode)
     config = eb.RunConfig(model_dir=str(tmp_path), tf_random_seed=1, log_step_count_steps=20)
     estimator = eb.Estimator(model_fn, config=config)
     with caplog.at_level(logging.INFO, logger="tensorflow"):
         estimator.train(input_fn, steps=700)
     assert estimator.get_variable_value("global_step") == 700
     lines = [r.getMessage() for r in caplog.records if r.getMessage().startswith("XLA: ")]
-    if said == "off":
+    if mode == "off":
         assert not lines
     else:
         (line,) = lines

@@ -57,9 +57,9 @@ def read(path):
 def test_the_file_has_the_checkpoints_weights_and_nothing_else(estimator, tmp_path, to):
     path = tmp_path / FILES[to]
     done = weights.convert(estimator.model_dir, to, str(path))
-    found = read(path)
-    assert {name: value.shape for name, value in found.items()} == WEIGHTS
-    for name, value in found.items():
+    arrays = read(path)
+    assert {name: value.shape for name, value in arrays.items()} == WEIGHTS
+    for name, value in arrays.items():
         np.testing.assert_array_equal(value, estimator.get_variable_value(name))
         assert value.dtype == np.float32
     assert len(done.left_out) == len(estimator.get_variable_names()) - len(WEIGHTS)
@@ -69,11 +69,11 @@ def test_the_file_has_the_checkpoints_weights_and_nothing_else(estimator, tmp_pa
 def test_everything_has_slots_and_the_step_too(estimator, tmp_path):
     path = tmp_path / "all.npz"
     weights.convert(estimator.model_dir, "npz", str(path), everything=True)
-    found = read(path)
-    assert set(found) == set(estimator.get_variable_names())
-    assert found["global_step"] == 2
+    arrays = read(path)
+    assert set(arrays) == set(estimator.get_variable_names())
+    assert arrays["global_step"] == 2
     np.testing.assert_array_equal(
-        found["m/out/kernel"], estimator.get_variable_value("m/out/kernel")
+        arrays["m/out/kernel"], estimator.get_variable_value("m/out/kernel")
     )
 
 
@@ -89,8 +89,8 @@ def test_keras_2_predicts_the_same(estimator, tmp_path):
         tf_keras.layers.Dense(2, name="out"),
     ])  # fmt: skip
     model.load_weights(str(tmp_path / "w.h5"), by_name=True)
-    wanted = by_numpy({name: estimator.get_variable_value(name) for name in WEIGHTS})
-    np.testing.assert_allclose(model.predict(inputs(), verbose=0), wanted, atol=1e-5)
+    expected = by_numpy({name: estimator.get_variable_value(name) for name in WEIGHTS})
+    np.testing.assert_allclose(model.predict(inputs(), verbose=0), expected, atol=1e-5)
 
 
 def by_numpy(values):
@@ -127,8 +127,8 @@ def test_keras_3_predicts_the_same(estimator, tmp_path):
         env=environ, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    wanted = by_numpy({name: estimator.get_variable_value(name) for name in WEIGHTS})
-    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), wanted, atol=1e-5)
+    expected = by_numpy({name: estimator.get_variable_value(name) for name in WEIGHTS})
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), expected, atol=1e-5)
 
 
 TABLE = """
@@ -147,12 +147,12 @@ def test_a_table_renames_orders_dimensions_and_leaves_out(estimator, tmp_path, t
     table.write_text(TABLE if to != "keras" else TABLE.replace(".", "/").replace("weight", "gamma"))
     arguments = ["--to", to, "--table", str(table), "--output", str(tmp_path / FILES[to])]
     assert main(["weights", "convert", estimator.model_dir, *arguments]) == 0
-    found = read(tmp_path / FILES[to])
+    arrays = read(tmp_path / FILES[to])
     dot, last = (".", "weight") if to != "keras" else ("/", "gamma")
     kernel = estimator.get_variable_value("hidden/kernel")
-    np.testing.assert_array_equal(found[f"fc1{dot}{last}"], kernel.T)
-    assert found[f"fc1{dot}{last}"].flags.c_contiguous
-    assert set(found) == {
+    np.testing.assert_array_equal(arrays[f"fc1{dot}{last}"], kernel.T)
+    assert arrays[f"fc1{dot}{last}"].flags.c_contiguous
+    assert set(arrays) == {
         f"fc1{dot}{last}", f"fc1{dot}bias", f"norm{dot}{last}", "norm/beta", "norm/moving_mean",
         "norm/moving_variance", "out/bias",
     }  # fmt: skip
@@ -185,9 +185,9 @@ def test_bfloat16_is_kept_or_becomes_float32(tmp_path, to):
         session.run(v1.global_variables_initializer())
         path = v1.train.Saver().save(session, str(tmp_path / "model.ckpt"))
     done = weights.convert(path, to, str(tmp_path / FILES[to]))
-    found = read(tmp_path / FILES[to])["layer/kernel"]
-    assert found.astype(np.float32).tolist() == [[1.5, -2.25]]
-    assert found.dtype.name == ("bfloat16" if to == "safetensors" else "float32")
+    kernel = read(tmp_path / FILES[to])["layer/kernel"]
+    assert kernel.astype(np.float32).tolist() == [[1.5, -2.25]]
+    assert kernel.dtype.name == ("bfloat16" if to == "safetensors" else "float32")
     assert done.widened == (() if to == "safetensors" else ("layer/kernel",))
 
 
@@ -306,7 +306,7 @@ def test_without_safetensors_the_error_says_what_to_install(
 def test_the_command_names_the_file_after_the_checkpoint(estimator, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["weights", "convert", estimator.model_dir, "--to", "safetensors"]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("model.ckpt-2.safetensors: 8 variables of 35 numbers from ")
-    assert said[1] == "left out: 2 optimizer, 12 slot, 1 step"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("model.ckpt-2.safetensors: 8 variables of 35 numbers from ")
+    assert lines[1] == "left out: 2 optimizer, 12 slot, 1 step"
     assert os.listdir(tmp_path) == ["model.ckpt-2.safetensors"]

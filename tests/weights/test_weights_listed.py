@@ -109,8 +109,8 @@ def test_a_checkpoint_of_objects_has_paths_as_names(tmp_path):
     model.compile(tf_keras.optimizers.legacy.SGD(0.1, momentum=0.9), "mse")
     model.fit(np.ones([4, 3]), np.ones([4, 2]), verbose=0)
     path = tf.train.Checkpoint(model=model).save(str(tmp_path / "ckpt"))
-    found = by_kind(path, Kind.WEIGHT)
-    assert found["model/layer_with_weights-0/kernel"] == (3, 2)
+    weights = by_kind(path, Kind.WEIGHT)
+    assert weights["model/layer_with_weights-0/kernel"] == (3, 2)
     assert len(by_kind(path, Kind.SLOT)) == 2
     assert set(by_kind(path, Kind.OTHER)) == {"_CHECKPOINTABLE_OBJECT_GRAPH"}
 
@@ -127,20 +127,20 @@ def test_a_saved_model_and_a_checkpoint_can_be_named(tmp_path):
 def test_the_command_lists_them(tmp_path, capsys):
     saved(tmp_path, **{"w": [2, 3], "w.Momentum": [2, 3], "b": [3], "global_step": []})
     assert main(["weights", "list", str(tmp_path)]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert [line.split() for line in said[1:5]] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in lines[1:5]] == [
         ["b", "float32", "[3]", "weight"],
         ["global_step", "float32", "[]", "step"],
         ["w", "float32", "[2,", "3]", "weight"],
         ["w/Momentum", "float32", "[2,", "3]", "slot"],
     ]
-    assert said[5] == "2 weights of 9 numbers, 4 variables"
+    assert lines[5] == "2 weights of 9 numbers, 4 variables"
 
 
 def test_folders_without_a_checkpoint(tmp_path, capsys):
     assert main(["weights", "list", str(tmp_path)]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith(
+    errors = capsys.readouterr().err
+    assert errors.startswith(
         f"estimator-bridge weights: Couldn't find a checkpoint in the folder {tmp_path}"
     )
     path = saved(tmp_path, w=[200])

@@ -23,19 +23,19 @@ def main():
     import run_pretraining
 
     config = modeling.BertConfig.from_dict(cases.CONFIG)
-    found = {"texts": split(tokenization), "pretraining": {}}
+    golden = {"texts": split(tokenization), "pretraining": {}}
     with tf.Graph().as_default(), tf.Session() as session:
-        given = {name: tf.constant(value) for name, value in cases.inputs().items()}
+        inputs = {name: tf.constant(value) for name, value in cases.inputs().items()}
         # As on a TPU. Read by gather, repeated pieces would count wrongly in the gradients' norm.
         model = modeling.BertModel(
-            config, True, given["input_ids"], given["input_mask"], given["segment_ids"], True
+            config, True, inputs["input_ids"], inputs["input_mask"], inputs["segment_ids"], True
         )
         masked, _, _ = run_pretraining.get_masked_lm_output(
             config, model.get_sequence_output(), model.get_embedding_table(),
-            given["masked_lm_positions"], given["masked_lm_ids"], given["masked_lm_weights"],
+            inputs["masked_lm_positions"], inputs["masked_lm_ids"], inputs["masked_lm_weights"],
         )  # fmt: skip
         follows, _, _ = run_pretraining.get_next_sentence_output(
-            config, model.get_pooled_output(), given["next_sentence_labels"]
+            config, model.get_pooled_output(), inputs["next_sentence_labels"]
         )
         variables = tf.trainable_variables()
         train = optimization.create_optimizer(
@@ -50,7 +50,7 @@ def main():
             losses.append([float(loss) for loss in session.run([masked, follows])])
             session.run(train)
         after = session.run(variables[0])
-        found["pretraining"] = {
+        golden["pretraining"] = {
             "variables": {v.op.name: v.shape.as_list() for v in variables},
             "all_variables": sorted(v.op.name for v in tf.global_variables()),
             "sequence": outputs[0].tolist(),
@@ -63,10 +63,10 @@ def main():
                for name in ("input_ids", "input_mask", "segment_ids")]  # fmt: skip
         labels = tf.zeros([cases.BATCH], tf.int32)
         run_classifier.create_model(config, False, *ids, labels, cases.CLASSES, False)
-        found["classifier"] = {v.op.name: v.shape.as_list() for v in tf.trainable_variables()}
+        golden["classifier"] = {v.op.name: v.shape.as_list() for v in tf.trainable_variables()}
     path = os.path.join(os.path.dirname(__file__), "bert.json")
     with open(path, "w") as file:
-        json.dump(found, file, indent=1, sort_keys=True)
+        json.dump(golden, file, indent=1, sort_keys=True)
         file.write("\n")
 
 

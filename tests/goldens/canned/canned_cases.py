@@ -243,19 +243,19 @@ def _keys(case: str) -> list[str] | None:
 
 def observe(est: Any, face: str, case: str) -> dict[str, Any]:
     """All that a user sees of a case: names, numbers, tags, signatures."""
-    found: dict[str, Any] = {}
+    observed: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         estimator = build(est, face, case, folder)
         inputs = input_of(case)
         estimator.train(inputs, steps=STEPS)
-        found["weights"] = _variables(estimator)
-        found["scalars"] = _scalars(folder)
-        found["evaluation"] = {k: float(v) for k, v in estimator.evaluate(inputs).items()}
+        observed["weights"] = _variables(estimator)
+        observed["scalars"] = _scalars(folder)
+        observed["evaluation"] = {k: float(v) for k, v in estimator.evaluate(inputs).items()}
         predictions = estimator.predict(input_of(case, rows=3))
-        found["predictions"] = [_plain_values(p) for p in predictions]
+        observed["predictions"] = [_plain_values(p) for p in predictions]
         if case in _EXPORTED:
-            found["signatures"] = _signatures(est, estimator, case)
-    return found
+            observed["signatures"] = _signatures(est, estimator, case)
+    return observed
 
 
 def input_of(case: str, rows: int = ROWS) -> Callable[[], Any]:
@@ -289,16 +289,18 @@ def _scalars(folder: str) -> dict[str, list[float]]:
 
     Those of variables with none too: whether a step's update came before was a race.
     """
-    found: dict[str, list[tuple[int, float]]] = {}
+    scalars: dict[str, list[tuple[int, float]]] = {}
     for path in glob.glob(os.path.join(folder, "events.out.tfevents.*")):
         for event in _v1.train.summary_iterator(path):
             for value in event.summary.value:
                 if value.tag.startswith("global_step/"):
                     continue
-                values = found.setdefault(value.tag, [])
+                values = scalars.setdefault(value.tag, [])
                 if value.HasField("simple_value") and not value.tag.endswith(_RACES):
                     values.append((event.step, value.simple_value))
-    return {tag: [number for _, number in sorted(values)] for tag, values in sorted(found.items())}
+    return {
+        tag: [number for _, number in sorted(values)] for tag, values in sorted(scalars.items())
+    }
 
 
 _RACES = ("bias", "fraction_of_zero_weights", "approximate_duality_gap", "examples_seen")
@@ -320,8 +322,8 @@ def _signatures(est: Any, estimator: Any, case: str) -> dict[str, Any]:
         )
     else:
         _, _, arguments = CASES[case]
-        given = arguments("v2")
-        columns = [c for key, value in given.items() if "columns" in key for c in value]
+        options = arguments("v2")
+        columns = [c for key, value in options.items() if "columns" in key for c in value]
         spec = _fc.make_parse_example_spec(columns)
         serving = est.export.build_parsing_serving_input_receiver_fn(spec)
     with tempfile.TemporaryDirectory() as folder:

@@ -40,8 +40,8 @@ def main() -> None:
     if sys.argv[1:2] == ["--face"]:
         face, *cases = sys.argv[2:]
         est = tf.compat.v1.estimator if face == "v1" else tf.estimator
-        made = {case: rounded(observe(est, face, case)) for case in cases}
-        print(json.dumps(made))
+        results = {case: rounded(observe(est, face, case)) for case in cases}
+        print(json.dumps(results))
         return
     if sys.argv[1:2] == ["--checkpoint"]:
         face = sys.argv[2]
@@ -78,11 +78,11 @@ def _lines(golden: dict[str, Any]) -> str:
     """JSON with a line for each thing that was seen of a case."""
     faces = []
     for face, cases in golden.items():
-        made = []
+        lines = []
         for case, seen in cases.items():
             parts = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in seen.items())
-            made.append(f"{json.dumps(case)}: {{\n{parts}\n}}")
-        faces.append(f"{json.dumps(face)}: {{\n" + ",\n".join(made) + "\n}")
+            lines.append(f"{json.dumps(case)}: {{\n{parts}\n}}")
+        faces.append(f"{json.dumps(face)}: {{\n" + ",\n".join(lines) + "\n}")
     return "{\n" + ",\n".join(faces) + "\n}\n"
 
 

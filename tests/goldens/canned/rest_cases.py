@@ -35,7 +35,7 @@ def _sequences(labels: str) -> Callable[[], Any]:
     def input_fn():
         flat = [word for words in WORDS for word in words]
         lengths = [len(words) for words in WORDS]
-        found = []
+        batches = []
         for first in range(0, len(WORDS), BATCH):
             part = lengths[first : first + BATCH]
             begin, count = sum(lengths[:first]), sum(part)
@@ -54,8 +54,8 @@ def _sequences(labels: str) -> Callable[[], Any]:
                 "real": tf.constant([[1.0], [0.5], [-1.0]]),
                 "steps": _ragged(of_steps, part),
             }[labels]
-            found.append((features, label))
-        first_batch, second = (tf.data.Dataset.from_tensors(batch) for batch in found)
+            batches.append((features, label))
+        first_batch, second = (tf.data.Dataset.from_tensors(batch) for batch in batches)
         return first_batch.concatenate(second)
 
     return input_fn
@@ -232,26 +232,28 @@ def start(est: Any, case: str) -> dict[str, Any]:
 def observe(est: Any, case: str, begin: dict[str, Any]) -> dict[str, Any]:
     """All that a user sees of a case that goes on from values of its variables."""
     input_fn = CASES[case][2]
-    found: dict[str, Any] = {}
+    observed: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         _write_checkpoint(folder, begin)
         estimator = _build(est, case, folder)
         if case not in RACES:
             estimator.train(lambda: input_fn().repeat(), steps=STEPS)
-            found["weights"] = _variables(estimator)
-            found["scalars"] = _scalars(folder)
-            if "sdca" in case and "average_loss" in found["scalars"]:
-                found["scalars"]["average_loss"] = []  # before or after the update: a race, too
-        found["evaluation"] = {k: float(v) for k, v in estimator.evaluate(input_fn).items()}
-        found["predictions"] = [_plain_values(p) for p in estimator.predict(input_fn)]
+            observed["weights"] = _variables(estimator)
+            observed["scalars"] = _scalars(folder)
+            if "sdca" in case and "average_loss" in observed["scalars"]:
+                observed["scalars"]["average_loss"] = []  # before or after the update: a race, too
+        observed["evaluation"] = {k: float(v) for k, v in estimator.evaluate(input_fn).items()}
+        observed["predictions"] = [_plain_values(p) for p in estimator.predict(input_fn)]
         if case in EXPORTED:
             path = estimator.export_saved_model(os.path.join(folder, "export"), _serving(est, case))
-            found["signatures"] = _signatures_of(os.fsdecode(path))
+            observed["signatures"] = _signatures_of(os.fsdecode(path))
         if case in RACES:
             estimator.train(input_fn, steps=1)
-            found["weights"] = {k: v for k, v in _variables(estimator).items() if k != RACES[case]}
-            found["scalars"] = _scalars(folder)
-    return found
+            observed["weights"] = {
+                k: v for k, v in _variables(estimator).items() if k != RACES[case]
+            }
+            observed["scalars"] = _scalars(folder)
+    return observed
 
 
 def _serving(est: Any, case: str) -> Any:
@@ -271,12 +273,12 @@ def _serving(est: Any, case: str) -> Any:
 
 def _variables(estimator: Any) -> dict[str, Any]:
     """Values by name; those of tables, which are nearly empty, by how many rows, and the filled."""
-    found = _all_variables(estimator)
-    for name, value in found.items():
+    variables = _all_variables(estimator)
+    for name, value in variables.items():
         if "HashTable" in name:
             filled = {str(row): numbers for row, numbers in enumerate(value) if any(numbers)}
-            found[name] = {"shape": list(np.shape(value)), "filled": filled}
-    return found
+            variables[name] = {"shape": list(np.shape(value)), "filled": filled}
+    return variables
 
 
 def _array(kind: str, value: Any) -> np.ndarray:

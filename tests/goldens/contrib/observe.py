@@ -34,7 +34,7 @@ _RANDOM = {
     "RandomStandardNormal": lambda random, shape: random.normal(size=shape),
     "TruncatedNormal": lambda random, shape: np.clip(random.normal(size=shape), -1.9, 1.9),
 }
-_KEPT = 6
+_LARGEST_SHOWN = 6
 
 
 class Steps(list):
@@ -60,17 +60,17 @@ def observe(case):
     with tf.Graph().as_default() as graph:
         tf.set_random_seed(4)
         try:
-            made = case.build()
+            result = case.build()
         except Exception as error:
             return {"error": _kinds(error), "text": _line(error)}
         try:
-            return _observe_graph(graph, case, made)
+            return _observe_graph(graph, case, result)
         except Exception as error:
             return {"error at run time": _kinds(error), "text": _line(error)}
 
 
-def _observe_graph(graph, case, made):
-    seen = {"result": _described(made)}
+def _observe_graph(graph, case, result):
+    seen = {"result": _described(result)}
     collections = {}
     for key in sorted(graph.get_all_collection_keys(), key=str):
         if isinstance(key, str) and key not in _BOOKKEEPING:
@@ -84,7 +84,7 @@ def _observe_graph(graph, case, made):
         each for each in tf.local_variables() if each not in tf.global_variables()
     ]
     trained = tf.trainable_variables()
-    gradients = _gradients(graph, made, trained) if case.has_gradients else {}
+    gradients = _gradients(graph, result, trained) if case.has_gradients else {}
     summaries = tf.summary.merge_all()
     with tf.Session(graph=graph, config=_config()) as session:
         feeds = _fixed_draws(graph, session)
@@ -104,14 +104,14 @@ def _observe_graph(graph, case, made):
         )
         _perturb(trained, starts, session)
         threads = tf.train.start_queue_runners(session) if case.queues else []
-        values, after_each = [], isinstance(made, Steps)
-        for part in made if after_each else [made]:
+        values, after_each = [], isinstance(result, Steps)
+        for part in result if after_each else [result]:
             fetched = [each for _, each in _flat(part) if _is_fetch(each)]
             values += [_number(value) for value in session.run(fetched, feeds)]
         seen["values"] = values
         if gradients:
-            found = session.run(gradients, feeds)
-            seen["gradients"] = {name: _number(value) for name, value in found.items()}
+            gradient_values = session.run(gradients, feeds)
+            seen["gradients"] = {name: _number(value) for name, value in gradient_values.items()}
         if summaries is not None:
             seen["summaries"] = _summary_values(session.run(summaries, feeds))
         if case.queues is None or (after_each and not case.queues):  # a queue's threads go on
@@ -152,26 +152,28 @@ def _line(error):
     return "" if sys.version_info < (3, 8) else str(error)[:300]
 
 
-def _flat(made, path=""):
+def _flat(structure, path=""):
     """Yields pairs of a path and a leaf."""
-    if isinstance(made, dict):
-        for key in sorted(made, key=str):
-            for pair in _flat(made[key], "%s/%s" % (path, key)):
+    if isinstance(structure, dict):
+        for key in sorted(structure, key=str):
+            for pair in _flat(structure[key], "%s/%s" % (path, key)):
                 yield pair
-    elif isinstance(made, (tf.SparseTensor, tf.IndexedSlices)):
+    elif isinstance(structure, (tf.SparseTensor, tf.IndexedSlices)):
         parts = ("indices", "values", "dense_shape")
         for part in parts:
-            if getattr(made, part) is not None:
-                yield "%s.%s" % (path, part), getattr(made, part)
-    elif isinstance(made, (list, tuple)):
-        names = getattr(made, "_fields", range(len(made)))
-        for name, each in zip(names, made):
+            if getattr(structure, part) is not None:
+                yield "%s.%s" % (path, part), getattr(structure, part)
+    elif isinstance(structure, (list, tuple)):
+        names = getattr(structure, "_fields", range(len(structure)))
+        for name, each in zip(names, structure):
             for pair in _flat(each, "%s/%s" % (path, name)):
                 yield pair
-    elif type(made).__name__ == "_LazyEvalTensor":  # a regularization loss of today's TensorFlow
-        yield path, tf.convert_to_tensor(made)
+    elif (
+        type(structure).__name__ == "_LazyEvalTensor"
+    ):  # a regularization loss of today's TensorFlow
+        yield path, tf.convert_to_tensor(structure)
     else:
-        yield path, made
+        yield path, structure
 
 
 def _is_fetch(leaf):
@@ -184,9 +186,9 @@ def _is_variable(leaf):
     return isinstance(leaf, tf.Variable) or type(leaf).__name__ in names
 
 
-def _described(made):
+def _described(structure):
     rows = {}
-    for path, leaf in _flat(made):
+    for path, leaf in _flat(structure):
         if isinstance(leaf, tf.Operation):
             rows[path] = "operation"
         elif isinstance(leaf, tf.Tensor) or _is_variable(leaf):
@@ -206,21 +208,21 @@ def _described(made):
     return rows
 
 
-def _gradients(graph, made, trained):
+def _gradients(graph, structure, trained):
     """Returns gradients of a weighted sum of the result's floats, by name."""
     sums, inputs = [], [op.outputs[0] for op in graph.get_operations() if _is_input(op)]
-    for _, leaf in _flat(made):
+    for _, leaf in _flat(structure):
         if isinstance(leaf, tf.Tensor) and leaf.dtype in (tf.float32, tf.float64):
             flat = tf.cast(tf.reshape(leaf, [-1]), tf.float32)
             weights = tf.cos(tf.cast(tf.range(tf.size(flat)), tf.float32))
             sums.append(tf.reduce_sum(flat * weights))
-    wanted = [each for each in trained if each.dtype.base_dtype.is_floating] + inputs
-    if not sums or not wanted:
+    sources = [each for each in trained if each.dtype.base_dtype.is_floating] + inputs
+    if not sums or not sources:
         return {}
-    found = tf.gradients(sums, wanted)
-    names = [each.op.name for each in wanted]
+    gradients = tf.gradients(sums, sources)
+    names = [each.op.name for each in sources]
     return {
-        name: tf.convert_to_tensor(each) for name, each in zip(names, found) if each is not None
+        name: tf.convert_to_tensor(each) for name, each in zip(names, gradients) if each is not None
     }
 
 
@@ -234,9 +236,9 @@ def _fixed_draws(graph, session):
         if op.type in _RANDOM and graph.is_feedable(op.outputs[0]):
             if op._get_control_flow_context() is not None:
                 continue
-            known = tf.contrib.util.constant_value(op.inputs[0])
+            constant = tf.contrib.util.constant_value(op.inputs[0])
             try:
-                sizes = session.run(op.inputs[0]) if known is None else known
+                sizes = session.run(op.inputs[0]) if constant is None else constant
                 shape = [int(size) for size in sizes]
             except tf.errors.OpError:
                 continue
@@ -247,18 +249,18 @@ def _fixed_draws(graph, session):
 
 
 def _summary_values(serialized):
-    found = {}
+    summaries = {}
     for value in tf.Summary.FromString(serialized).value:
         kind = value.WhichOneof("value")
         if kind == "simple_value":
-            found[value.tag] = _rounded(value.simple_value)
+            summaries[value.tag] = _rounded(value.simple_value)
         elif kind == "histo":
-            found[value.tag] = [_rounded(value.histo.min), _rounded(value.histo.max)]
+            summaries[value.tag] = [_rounded(value.histo.min), _rounded(value.histo.max)]
         elif kind == "tensor":
-            found[value.tag] = _number(tf.make_ndarray(value.tensor))
+            summaries[value.tag] = _number(tf.make_ndarray(value.tensor))
         else:
-            found[value.tag] = kind
-    return found
+            summaries[value.tag] = kind
+    return summaries
 
 
 def _rounded(value):
@@ -282,11 +284,11 @@ def _number(value):
     wide = array.astype(np.float64).ravel()
     if not array.shape:
         return _rounded(wide[0])
-    if array.size <= _KEPT:
+    if array.size <= _LARGEST_SHOWN:
         return {"shape": list(array.shape), "all": [_rounded(each) for each in wide]}
     return {
         "shape": list(array.shape),
-        "first": [_rounded(each) for each in wide[:_KEPT]],
+        "first": [_rounded(each) for each in wide[:_LARGEST_SHOWN]],
         "sum": _rounded(wide.sum()),
         "weighted": _rounded(float(wide.dot(np.cos(np.arange(wide.size))))),
         "largest": _rounded(np.abs(wide).max()),

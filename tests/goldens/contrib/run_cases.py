@@ -115,17 +115,17 @@ def cases_of(table):
 
 def signatures(names):
     """Returns the signatures of callables, by name; those that TensorFlow does not have are out."""
-    found = {}
+    recorded = {}
     for name in names:
         place, _, last = name.rpartition(".")
         try:
-            made = importlib.import_module(ELSEWHERE[place]) if place in ELSEWHERE else tf.contrib
+            member = importlib.import_module(ELSEWHERE[place]) if place in ELSEWHERE else tf.contrib
             for part in [last] if place in ELSEWHERE else PLACES.get(name, name).split("."):
-                made = getattr(made, part)
-            found[name] = signature(made)
+                member = getattr(member, part)
+            recorded[name] = signature(member)
         except (AttributeError, ValueError, TypeError):
             continue
-    return found
+    return recorded
 
 
 def run(folder, tables):

@@ -25,32 +25,32 @@ def main(path):
     """Writes the file."""
     with open(NAMES) as file:
         names = json.load(file)
-    found = {
+    namespaces = {
         namespace: _signatures(namespace, words.split())
         for namespace, words in names.items()
         if namespace.split(".")[0] != "keras"  # Keras 2 is another release of Keras
     }
     lines = [
-        "%s: %s" % (json.dumps(each), json.dumps(found[each], sort_keys=True))
-        for each in sorted(found)
-        if found[each]
+        "%s: %s" % (json.dumps(each), json.dumps(namespaces[each], sort_keys=True))
+        for each in sorted(namespaces)
+        if namespaces[each]
     ]
     with open(path, "w") as file:
         file.write("{\n%s\n}\n" % ",\n".join(lines))
 
 
 def _signatures(namespace, names):
-    found = {}
+    recorded = {}
     for name in names:
-        made = tf.contrib
+        member = tf.contrib
         try:
             for part in namespace.split(".") + [name]:
-                made = getattr(made, part)
-            if callable(made) and not inspect.ismodule(made):
-                found[name] = signature(made)
+                member = getattr(member, part)
+            if callable(member) and not inspect.ismodule(member):
+                recorded[name] = signature(member)
         except (AttributeError, ImportError, TypeError, ValueError):
             continue
-    return found
+    return recorded
 
 
 if __name__ == "__main__":

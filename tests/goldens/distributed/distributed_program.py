@@ -107,9 +107,9 @@ def build(est: Any, optimizer: str, strategy: Any, model_dir: str):
 def observe(estimator: Any, evaluation: dict[str, Any]) -> dict[str, np.ndarray]:
     """Returns a run's last checkpoint values, evaluation and reported losses."""
     names = estimator.get_variable_names()
-    found = {f"weights/{name}": estimator.get_variable_value(name) for name in names}
-    found.update({f"evaluation/{key}": np.asarray(value) for key, value in evaluation.items()})
+    observed = {f"weights/{name}": estimator.get_variable_value(name) for name in names}
+    observed.update({f"evaluation/{key}": np.asarray(value) for key, value in evaluation.items()})
     (path,) = glob.glob(os.path.join(estimator.model_dir, "events.out.tfevents.*"))
     values = [v for event in tf.train.summary_iterator(path) for v in event.summary.value]
     losses = [value.simple_value for value in values if value.tag == "loss"]
-    return {**found, "losses": np.array(losses, np.float32)}
+    return {**observed, "losses": np.array(losses, np.float32)}

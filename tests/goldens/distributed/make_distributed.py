@@ -28,7 +28,7 @@ def main() -> None:
     cpu = tf.config.list_physical_devices("CPU")[0]
     cores = [tf.config.LogicalDeviceConfiguration() for _ in range(2)]
     tf.config.set_logical_device_configuration(cpu, cores)
-    found = {}
+    arrays = {}
     for name in OPTIMIZERS:
         # The default, collectives, may wait without end in a session on a machine of few cores.
         strategy = tf.distribute.MirroredStrategy(
@@ -38,9 +38,9 @@ def main() -> None:
             estimator = build(tf.compat.v1.estimator, name, strategy, folder)
             estimator.train(train_input, steps=STEPS)
             seen = observe(estimator, estimator.evaluate(test_input))
-        found.update({f"{name}/{key}": value for key, value in seen.items()})
+        arrays.update({f"{name}/{key}": value for key, value in seen.items()})
         print(f"made {name}")
-    np.savez_compressed(Path(__file__).with_name("golden.npz"), **found)
+    np.savez_compressed(Path(__file__).with_name("golden.npz"), **arrays)
 
 
 if __name__ == "__main__":

@@ -43,17 +43,17 @@ def _queue(count: int) -> Any:
 
 
 def _numpy(count: int, est: Any) -> Any:
-    made = est.inputs.numpy_input_fn(_rows(count), batch_size=SIZE, num_epochs=1, shuffle=False)
-    return made()
+    input_fn = est.inputs.numpy_input_fn(_rows(count), batch_size=SIZE, num_epochs=1, shuffle=False)
+    return input_fn()
 
 
 def _pandas(count: int, est: Any) -> Any:
     import pandas as pd
 
-    made = est.inputs.pandas_input_fn(
+    input_fn = est.inputs.pandas_input_fn(
         pd.DataFrame({"x": _rows(count)}), batch_size=SIZE, num_epochs=1, shuffle=False
     )
-    return made()["x"]
+    return input_fn()["x"]
 
 
 def _one_shot(count: int) -> Any:
@@ -199,14 +199,14 @@ def run(name: str, est: Any) -> dict[str, Any]:
     )
     estimator = est.Estimator(observed.model_fn, config=config)
     hooks = [Asks(observed, places, fetch)]
-    found: dict[str, Any] = {"error": None}
+    outcome: dict[str, Any] = {"error": None}
     try:
         if mode == "train":
             listeners = [Listens(observed)] if fetch == "x" and len(places) != 1 else None
             estimator.train(_input_fn(kind, count, est), hooks, steps=3, saving_listeners=listeners)
         elif mode == "eval":
             estimator.train(_input_fn(kind, 1, est), steps=1)
-            found["results"] = {
+            outcome["results"] = {
                 key: float(value)
                 for key, value in estimator.evaluate(
                     _input_fn(kind, count, est), steps=3, hooks=hooks
@@ -214,18 +214,18 @@ def run(name: str, est: Any) -> dict[str, Any]:
             }
         else:
             estimator.train(_input_fn(kind, 1, est), steps=1)
-            found["predictions"] = []
+            outcome["predictions"] = []
             for part in estimator.predict(_input_fn(kind, count, est), hooks=hooks):
-                found["predictions"].append(float(part["y"]))
+                outcome["predictions"].append(float(part["y"]))
     except (tf.errors.OpError, ValueError) as error:
-        found["error"] = type(error).__name__
-    found["log"] = observed.log
+        outcome["error"] = type(error).__name__
+    outcome["log"] = observed.log
     if estimator.latest_checkpoint():
-        found["weight"] = float(estimator.get_variable_value("weight"))
-        found["step"] = int(estimator.get_variable_value("global_step"))
-    return found
+        outcome["weight"] = float(estimator.get_variable_value("weight"))
+        outcome["step"] = int(estimator.get_variable_value("global_step"))
+    return outcome
 
 
 def _input_fn(kind: str, count: int, est: Any) -> Callable[[], Any]:
-    given = (est,) if kind in ("numpy", "pandas") else ()
-    return lambda: KINDS[kind](count, *given)
+    arguments = (est,) if kind in ("numpy", "pandas") else ()
+    return lambda: KINDS[kind](count, *arguments)

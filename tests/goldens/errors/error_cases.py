@@ -58,14 +58,14 @@ def provoke(est, names=None):
     Returns:
       By case, the names of the classes in the MRO of what was raised; None where nothing was.
     """
-    found = {}
+    kinds = {}
     cases = Cases(est)
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, cases.folder, ignore_errors=True)
         for name in names or Cases.names():
-            found[name] = None
+            kinds[name] = None
             try:
                 getattr(cases, name)()
             except Exception as error:
-                found[name] = [k.__name__ for k in type(error).__mro__ if k not in _ANY]
-    return found
+                kinds[name] = [k.__name__ for k in type(error).__mro__ if k not in _ANY]
+    return kinds

@@ -16,12 +16,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def main():
     """Writes the file."""
     tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.FATAL)
-    found = {
+    golden = {
         "tensorflow": tf.__version__,
         "raised": error_cases.provoke(tf.compat.v1.estimator),
     }
     with open(os.path.join(HERE, "errors.json"), "w") as file:
-        json.dump(found, file, indent=1)
+        json.dump(golden, file, indent=1)
         file.write("\n")
 
 

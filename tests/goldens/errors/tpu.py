@@ -12,9 +12,9 @@ class TPU(Estimators):
     """Each method raises."""
 
     def _tpu(self, fn=None, **kwargs):
-        given = {"config": self.est.tpu.RunConfig(), "use_tpu": False, "train_batch_size": 8}
+        defaults = {"config": self.est.tpu.RunConfig(), "use_tpu": False, "train_batch_size": 8}
         fn = fn or (lambda features, labels, mode, params: None)
-        return self.est.tpu.TPUEstimator(fn, tempfile.mkdtemp(), **{**given, **kwargs})
+        return self.est.tpu.TPUEstimator(fn, tempfile.mkdtemp(), **{**defaults, **kwargs})
 
     def tpu_config_of_another_kind(self):
         self._tpu(config=self.est.RunConfig())

@@ -158,11 +158,11 @@ def observed(case: Case, heads: dict[str, Any]) -> dict[str, Any]:
       Predictions and signatures; loss and metrics of both batches; and of a training step on the
       first, the loss, the summaries and the changed weights.
     """
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for mode in (PREDICT, EVAL, TRAIN):
         with tf.Graph().as_default():
-            found.update(_in_mode(case, heads, mode))
-    return found
+            results.update(_in_mode(case, heads, mode))
+    return results
 
 
 def _in_mode(case, heads, mode):
@@ -173,18 +173,18 @@ def _in_mode(case, heads, mode):
         features["w"] = _chosen(case.weights, number)
     weights = v1.get_variable("weights", initializer=_start(case.dimension))
     head = case.make(heads)
-    given = {"features": features, "mode": mode, "logits": features["x"] @ weights}
+    arguments = {"features": features, "mode": mode, "logits": features["x"] @ weights}
     if mode != PREDICT:
-        given["labels"] = _labels(case, number)
+        arguments["labels"] = _labels(case, number)
         if case.regularization is not None:
-            given["regularization_losses"] = [tf.constant(case.regularization)]
+            arguments["regularization_losses"] = [tf.constant(case.regularization)]
     if mode == TRAIN:
         optimizer = heads["optimizer"](0.1)
-        given["optimizer"] = optimizer
+        arguments["optimizer"] = optimizer
         if heads["version"] == "V2":
             optimizer.iterations = step
-            given["trainable_variables"] = [weights]
-    spec = head.create_estimator_spec(**given)
+            arguments["trainable_variables"] = [weights]
+    spec = head.create_estimator_spec(**arguments)
     with v1.Session() as session:
         variables = [v1.global_variables_initializer(), v1.local_variables_initializer()]
         session.run([*variables, v1.tables_initializer()])

@@ -64,14 +64,14 @@ V2 = {
 
 def main() -> None:
     """Writes heads.json: what each head does, by version and case."""
-    found = {}
+    golden = {}
     for heads, cases in (
         (V1, head_cases.SHARED),
         (V2, {**head_cases.SHARED, **head_cases.ONLY_V2}),
     ):
         for name, case in cases.items():
-            found[f"{heads['version']} {name}"] = head_cases.observed(case, heads)
-    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in found.items())
+            golden[f"{heads['version']} {name}"] = head_cases.observed(case, heads)
+    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in golden.items())
     (HERE / "heads.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 

@@ -36,9 +36,9 @@ def main():
         outputs = module(np.array(FEATURES, np.float32))
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
-            found = session.run(outputs).tolist()
+            values = session.run(outputs).tolist()
             module.export(str(HERE / "module"), session)
-    recorded = {"features": FEATURES, "outputs": found}
+    recorded = {"features": FEATURES, "outputs": values}
     (HERE / "outputs.json").write_text(json.dumps(recorded) + "\n")
 
 

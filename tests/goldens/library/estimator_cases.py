@@ -28,25 +28,25 @@ def overridden_members() -> Any:
     def evaluate(self, *args):
         return "replaced"
 
-    def made(cls: type) -> Callable[[], Any]:
+    def attempt(cls: type) -> Callable[[], Any]:
         return lambda: bool(cls(model_fn))
 
     base = estimator.Estimator
     middle = kind(base, evaluate=evaluate)
     config = module("tpu.tpu_config").RunConfig(model_dir=tempfile.mkdtemp())
     return attempts(
-        made(kind(base, evaluate=evaluate)),
-        made(kind(base, True, evaluate=evaluate)),
+        attempt(kind(base, evaluate=evaluate)),
+        attempt(kind(base, True, evaluate=evaluate)),
         lambda: kind(base, True, evaluate=evaluate)(model_fn).evaluate(1),
-        made(kind(base, train=evaluate)),
-        made(kind(estimator.EstimatorV2, config=1)),
-        made(kind(base, own=1, _own=2)),
-        made(kind(base, latest_checkpoint=evaluate)),
-        made(kind(base, model_fn=property(lambda self: 1))),
-        made(kind(base, _call_model_fn=evaluate)),
-        made(kind(base, _train_model=evaluate)),
-        made(type("Below", (middle,), {})),
-        made(type("TPUEstimator", (base,), {"evaluate": evaluate})),
+        attempt(kind(base, train=evaluate)),
+        attempt(kind(estimator.EstimatorV2, config=1)),
+        attempt(kind(base, own=1, _own=2)),
+        attempt(kind(base, latest_checkpoint=evaluate)),
+        attempt(kind(base, model_fn=property(lambda self: 1))),
+        attempt(kind(base, _call_model_fn=evaluate)),
+        attempt(kind(base, _train_model=evaluate)),
+        attempt(type("Below", (middle,), {})),
+        attempt(type("TPUEstimator", (base,), {"evaluate": evaluate})),
         lambda: estimator._assert_members_are_not_overridden(base, base(model_fn)),
         lambda: bool(tpu.TPUEstimator(model_fn, config=config, use_tpu=False, train_batch_size=0)),
         lambda: bool(tpu.TPUEstimator(model_fn, config=config, use_tpu=False, eval_batch_size="a")),
@@ -70,28 +70,28 @@ def estimator_methods() -> Any:
         data = {"x": np.full([2, 1], params["scale"], np.float32)}
         return tf.data.Dataset.from_tensors((data, [1]))
 
-    made = estimator.Estimator(model_fn, params={"scale": 3.0})
+    subject = estimator.Estimator(model_fn, params={"scale": 3.0})
     with tf.Graph().as_default() as graph, tf.Session() as session:
-        step = made._create_and_assert_global_step(graph)
-        features, labels, hooks = made._get_features_and_labels_from_input_fn(input_fn, "train")
-        spec = made._call_model_fn(features, labels, "train", made.config)
+        step = subject._create_and_assert_global_step(graph)
+        features, labels, hooks = subject._get_features_and_labels_from_input_fn(input_fn, "train")
+        spec = subject._call_model_fn(features, labels, "train", subject.config)
         for hook in hooks:
             hook.begin()
             hook.after_create_session(session, None)
         session.run(tf.global_variables_initializer())
-        found = [session.run(spec.loss), session.run(step), spec.mode]
+        values = [session.run(spec.loss), session.run(step), spec.mode]
     settings = estimator._get_default_warm_start_settings
     config = estimator.maybe_overwrite_model_dir_and_session_config(None, "/tmp/model")
     return [
-        *found,
-        made._extract_batch_length({"a": np.zeros([3, 2]), "b": np.zeros([3])}),
-        made._extract_keys({"a": 1, "b": 2}, ["b"]),
-        type(made._session_config).__name__,
+        *values,
+        subject._extract_batch_length({"a": np.zeros([3, 2]), "b": np.zeros([3])}),
+        subject._extract_keys({"a": 1, "b": 2}, ["b"]),
+        type(subject._session_config).__name__,
         config.model_dir,
         config.session_config.allow_soft_placement,
         *attempts(
-            lambda: made._extract_batch_length({"a": np.zeros([3]), "b": np.zeros([2])}),
-            lambda: made._extract_keys([1], ["b"]),
+            lambda: subject._extract_batch_length({"a": np.zeros([3]), "b": np.zeros([2])}),
+            lambda: subject._extract_keys([1], ["b"]),
             lambda: settings(None),
             lambda: settings("/tmp/none").ckpt_to_initialize_from,
             lambda: settings(3),
@@ -109,15 +109,15 @@ def estimator_methods() -> Any:
 def executor() -> Any:
     """An executor and its listeners, as libraries run them."""
     training, estimator = module("training"), module("estimator")
-    told: list[Any] = []
+    calls: list[Any] = []
 
     class Listener(training._ContinuousEvalListener):
         def before_eval(self):
-            told.append("before")
+            calls.append("before")
             return True
 
         def after_eval(self, eval_result):
-            told.append([eval_result.status == training._EvalStatus.EVALUATED,
+            calls.append([eval_result.status == training._EvalStatus.EVALUATED,
                          int(eval_result.metrics["global_step"])])  # fmt: skip
             return True
 
@@ -133,25 +133,25 @@ def executor() -> Any:
 
     with tempfile.TemporaryDirectory() as folder:
         config = module("run_config").RunConfig(save_checkpoints_steps=2)
-        made = estimator.Estimator(model_fn, folder, config)
+        subject = estimator.Estimator(model_fn, folder, config)
         train_spec = training.TrainSpec(input_fn, max_steps=4)
         eval_spec = training.EvalSpec(input_fn, steps=1, throttle_secs=0)
         training._assert_eval_spec(eval_spec)
         loop = training._TrainingExecutor(
-            made, train_spec, eval_spec, continuous_eval_listener=Listener()
+            subject, train_spec, eval_spec, continuous_eval_listener=Listener()
         )
         metrics, exports = loop.run()
     result = training._EvalResult(training._EvalStatus.MISSING_CHECKPOINT)
     return {
         "metrics": metrics,
         "exports": exports,
-        "told": told,
+        "told": calls,
         "result": [result.metrics, result.checkpoint_path],
-        "same": loop.estimator is made,
+        "same": loop.estimator is subject,
         "errors": attempts(
             lambda: training._assert_eval_spec(3),
             lambda: training._TrainingExecutor(3, train_spec, eval_spec),
-            lambda: training._TrainingExecutor(made, train_spec, 3),
+            lambda: training._TrainingExecutor(subject, train_spec, 3),
             lambda: training._EvalResult(training._EvalStatus.EVALUATED),
             lambda: training._validate_hooks([1]),
             lambda: training._validate_exporters(3),

@@ -17,20 +17,20 @@ def head_metrics() -> Any:
 
     def build() -> dict[str, Any]:
         labels, logistic = tf.constant(LABELS), tf.sigmoid(LOGITS)
-        found = {}
+        metrics = {}
         for suffix, weights in (("", None), (" weighed", tf.constant(WEIGHTS))):
             mean = head._indicator_labels_mean(labels, weights)
-            found[f"labels{suffix}"] = mean
-            found[f"baseline{suffix}"] = head._accuracy_baseline(mean)
-            found[f"predictions{suffix}"] = head._predictions_mean(logistic, weights)
-            found[f"auc{suffix}"] = head._auc(labels, logistic, weights)
-            found[f"pr{suffix}"] = head._auc(labels, logistic, weights, curve="PR")
+            metrics[f"labels{suffix}"] = mean
+            metrics[f"baseline{suffix}"] = head._accuracy_baseline(mean)
+            metrics[f"predictions{suffix}"] = head._predictions_mean(logistic, weights)
+            metrics[f"auc{suffix}"] = head._auc(labels, logistic, weights)
+            metrics[f"pr{suffix}"] = head._auc(labels, logistic, weights, curve="PR")
             for threshold in (0.3, 0.6):
-                given = labels, logistic, weights, threshold
-                found[f"accuracy {threshold}{suffix}"] = head._accuracy_at_threshold(*given)
-                found[f"precision {threshold}{suffix}"] = head._precision_at_threshold(*given)
-                found[f"recall {threshold}{suffix}"] = head._recall_at_threshold(*given)
-        return found
+                arguments = labels, logistic, weights, threshold
+                metrics[f"accuracy {threshold}{suffix}"] = head._accuracy_at_threshold(*arguments)
+                metrics[f"precision {threshold}{suffix}"] = head._precision_at_threshold(*arguments)
+                metrics[f"recall {threshold}{suffix}"] = head._recall_at_threshold(*arguments)
+        return metrics
 
     return in_session(build, updates=True)
 
@@ -65,10 +65,10 @@ def head_functions() -> Any:
             "updated": updated,
         }
 
-    def sessionless(name: str, *given: Any) -> Callable[[], Any]:
-        return lambda: [getattr(head, name)(*given)]
+    def sessionless(name: str, *arguments: Any) -> Callable[[], Any]:
+        return lambda: [getattr(head, name)(*arguments)]
 
-    found = attempts(
+    results = attempts(
         sessionless("_summary_key", "h", "loss"),
         sessionless("_summary_key", None, "loss"),
         lambda: head._get_weights_and_check_match_logits({}, None, tf.constant(LOGITS)),
@@ -79,7 +79,7 @@ def head_functions() -> Any:
     )
     built = in_session(build)
     keys = [head._DEFAULT_SERVING_KEY, base.CLASSIFY_SERVING_KEY, base.REGRESS_SERVING_KEY]
-    return {"built": built, "found": found, "keys": [*keys, head._PREDICT_SERVING_KEY]}
+    return {"built": built, "found": results, "keys": [*keys, head._PREDICT_SERVING_KEY]}
 
 
 @case
@@ -89,7 +89,7 @@ def v1_heads() -> Any:
     binary = head._BinaryLogisticHeadWithSigmoidCrossEntropyLoss("w", [0.4], name="b")
     classes = head._MultiClassHeadWithSoftmaxCrossEntropyLoss(3, label_vocabulary=["x", "y", "z"])
     regression = head._RegressionHeadWithMeanSquaredErrorLoss(1, weight_column="w")
-    made = head._binary_logistic_head_with_sigmoid_cross_entropy_loss(None, [0.5])
+    thresholds = head._binary_logistic_head_with_sigmoid_cross_entropy_loss(None, [0.5])
     names = ("_weight_column", "_label_vocabulary", "_loss_reduction", "_loss_fn", "_name")
     attributes = [[getattr(h, name) for name in names] for h in (binary, classes)]
     attributes += [list(binary._thresholds), classes._n_classes, classes.logits_dimension]
@@ -102,16 +102,16 @@ def v1_heads() -> Any:
     def metrics() -> Any:
         features = {"w": tf.constant(WEIGHTS)}
         logits, labels = tf.constant(LOGITS), tf.constant(LABELS)
-        found = {}
-        for name, h in (("binary", binary), ("regression", regression), ("made", made)):
+        operations = {}
+        for name, h in (("binary", binary), ("regression", regression), ("made", thresholds)):
             with tf.variable_scope(name):
                 spec = h.create_estimator_spec(features, "eval", logits, labels)
-                found.update({f"{name} {k}": v for k, v in spec.eval_metric_ops.items()})
-        return found
+                operations.update({f"{name} {k}": v for k, v in spec.eval_metric_ops.items()})
+        return operations
 
     return {
         "attributes": attributes,
-        "isinstance": isinstance(made, head._BinaryLogisticHeadWithSigmoidCrossEntropyLoss),
+        "isinstance": isinstance(thresholds, head._BinaryLogisticHeadWithSigmoidCrossEntropyLoss),
         "losses": in_session(losses),
         "metrics": in_session(metrics, updates=True),
         "errors": attempts(
@@ -131,8 +131,8 @@ def head_subclasses() -> Any:
 
     class Counting(head._BinaryLogisticHeadWithSigmoidCrossEntropyLoss):
         def _eval_metric_ops(self, labels, class_ids, **others):
-            found = super()._eval_metric_ops(labels=labels, class_ids=class_ids, **others)
-            return {**found, "positives": tf.metrics.mean(tf.cast(labels, tf.float32))}
+            operations = super()._eval_metric_ops(labels=labels, class_ids=class_ids, **others)
+            return {**operations, "positives": tf.metrics.mean(tf.cast(labels, tf.float32))}
 
     class Clipped(module("head.binary_class_head").BinaryClassHead):
         def _unweighted_loss_and_weights(self, logits, labels, features):

@@ -32,8 +32,8 @@ def main() -> None:
     _write("library.json", library_cases.run_all())
 
 
-def _write(file: str, found: dict[str, Any]) -> None:
-    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in sorted(found.items()))
+def _write(file: str, results: dict[str, Any]) -> None:
+    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in sorted(results.items()))
     (HERE / file).write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 

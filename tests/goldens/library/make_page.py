@@ -102,13 +102,15 @@ def page() -> str:
     for module, names in LIBRARY_NAMES.items():
         parts.append(f"## {module}\n\n| name | definition | used by |\n|---|---|---|")
         rows = [(name, f"`{place}`") for name, place in names.items()]
-        rows += [(name, f"missing: {said}") for name, said in GONE_NAMES.get(module, {}).items()]
+        rows += [
+            (name, f"missing: {reason}") for name, reason in GONE_NAMES.get(module, {}).items()
+        ]
         for name, answer in rows:
             who = sorted({use.partition(":")[0] for use in uses.get(f"{module}.{name}", [])})
             parts.append(f"| `{name}` | {answer} | {', '.join(who)} |")
         parts.append("")
     parts.append("## Modules that are missing\n\n| module | answer |\n|---|---|")
-    parts += [f"| `{module}` | {said} |" for module, said in GONE_MODULES.items()]
+    parts += [f"| `{module}` | {reason} |" for module, reason in GONE_MODULES.items()]
     return "\n".join([*parts, "", _TAIL, _private()])
 
 

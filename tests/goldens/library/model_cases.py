@@ -17,12 +17,15 @@ def optimizers() -> Any:
     get = module("canned.optimizers").get_optimizer_instance
     get_v2 = module("canned.optimizers").get_optimizer_instance_v2
 
-    def kind(made: Any) -> list[Any]:
-        rate = getattr(made, "_learning_rate", None)
-        return [type(made).__name__, rate if isinstance(rate, float) else None]
+    def kind(optimizer: Any) -> list[Any]:
+        rate = getattr(optimizer, "_learning_rate", None)
+        return [type(optimizer).__name__, rate if isinstance(rate, float) else None]
 
-    def kind_v2(made: Any) -> list[Any]:
-        return [type(made).__name__, float(np.float32(made.get_config()["learning_rate"]))]
+    def kind_v2(optimizer: Any) -> list[Any]:
+        return [
+            type(optimizer).__name__,
+            float(np.float32(optimizer.get_config()["learning_rate"])),
+        ]
 
     sgd = tf.train.GradientDescentOptimizer(0.25)
     return attempts(
@@ -49,11 +52,11 @@ def _trained(model_fn: Callable[..., Any]) -> Any:
 
     config = module("run_config").RunConfig(tf_random_seed=7)
     with tempfile.TemporaryDirectory() as folder:
-        made = estimator.Estimator(model_fn, folder, config)
-        made.train(input_fn, steps=10)
-        metrics = made.evaluate(input_fn, steps=1)
+        subject = estimator.Estimator(model_fn, folder, config)
+        subject.train(input_fn, steps=10)
+        metrics = subject.evaluate(input_fn, steps=1)
         return {
-            "names": sorted(made.get_variable_names()),
+            "names": sorted(subject.get_variable_names()),
             "loss": round(float(metrics["loss"]), 3),
         }
 
@@ -97,10 +100,10 @@ def model_fns() -> Any:
         optimizer = tf.train.AdamOptimizer(0.1)
         return of_v1.create_estimator_spec(features, mode, logits, labels, optimizer)
 
-    found = {}
+    results = {}
     for function in (dnn_v1, dnn_v2, linear_v1, linear_v2, combined_v1, logits_v1):
-        found[function.__name__] = _trained(function)
-    return found
+        results[function.__name__] = _trained(function)
+    return results
 
 
 @case

@@ -52,7 +52,7 @@ def parameters(value: Any) -> list[list[Any]] | None:
     """Returns the parameters of a function or class: names, kinds, and defaults of JSON's types."""
     if not callable(value):
         return None
-    found = []
+    rows = []
     for parameter in inspect.signature(value).parameters.values():
         default = parameter.default
         if default is parameter.empty:
@@ -61,8 +61,8 @@ def parameters(value: Any) -> list[list[Any]] | None:
             shown = ["is", default]
         else:
             shown = "an object"
-        found.append([parameter.name, parameter.kind.name, shown])
-    return found
+        rows.append([parameter.name, parameter.kind.name, shown])
+    return rows
 
 
 def plain(value: Any) -> Any:

@@ -28,14 +28,14 @@ def phases(written, folder):
             records.append(line)
         elif records and not re.match(r"[IWE]\d{4} |\d{4}-", line):
             records[-1] += "\n" + line
-    found, lines = {}, []
+    by_phase, lines = {}, []
     for record in records:
         name = re.match(r"INFO:tensorflow:== (.*)", record)
         if name:
-            lines = found.setdefault(name[1], [])
+            lines = by_phase.setdefault(name[1], [])
         elif " is deprecated" not in record:
             lines.append(_masked(record.replace(folder, "FOLDER").strip()))
-    return found
+    return by_phase
 
 
 def _masked(line):

@@ -19,7 +19,7 @@ RUNS = [("2.15", "v2"), ("2.15", "v1"), ("1.15", "v1")]
 
 def main(pythons):
     """Writes the file."""
-    found = {}
+    golden = {}
     for release, mode in RUNS:
         for kind in ("estimator", "tpu"):
             folder = tempfile.mkdtemp()
@@ -31,9 +31,9 @@ def main(pythons):
                 check=True,
                 env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
             ).stderr
-            found[f"{release} {mode} {kind}"] = log_lines.phases(written, folder)
+            golden[f"{release} {mode} {kind}"] = log_lines.phases(written, folder)
     with open(os.path.join(HERE, "logs.json"), "w") as file:
-        json.dump(found, file, indent=1)
+        json.dump(golden, file, indent=1)
         file.write("\n")
 
 

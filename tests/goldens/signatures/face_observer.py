@@ -75,14 +75,14 @@ def outcome(constructors: dict[str, Any], case: Any) -> dict[str, Any]:
         if case.tf_config is None:
             os.environ.pop("TF_CONFIG", None)
         try:
-            made = constructors[case.target](**case.kwargs)
+            instance = constructors[case.target](**case.kwargs)
             if case.replace is not None:
-                made = made.replace(**case.replace)
+                instance = instance.replace(**case.replace)
         except (TypeError, ValueError) as error:
             return {"error": type(error).__name__, "message": str(error)[:_PHRASE]}
     if case.target == "tpu.TPUConfig":
-        return {"values": list(made)}
-    values = {name: _plain(getattr(made, name)) for name in DEFAULTS}
+        return {"values": list(instance)}
+    values = {name: _plain(getattr(instance, name)) for name in DEFAULTS}
     return {name: value for name, value in values.items() if value != DEFAULTS[name]}
 
 

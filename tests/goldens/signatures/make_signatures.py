@@ -24,14 +24,14 @@ _HERE = pathlib.Path(__file__).parent
 
 
 def _public(module: Any, prefix: str = "") -> dict[str, Any]:
-    found = {}
+    signatures = {}
     for name in sorted(n for n in dir(module) if not n.startswith("_")):
         value = getattr(module, name)
         if inspect.ismodule(value):
-            found.update(_public(value, f"{prefix}{name}."))
+            signatures.update(_public(value, f"{prefix}{name}."))
         elif inspect.isclass(value) or callable(value):
-            found[prefix + name] = signature(value)
-    return found
+            signatures[prefix + name] = signature(value)
+    return signatures
 
 
 def _write(name: str, content: dict[str, Any]) -> None:

@@ -18,23 +18,23 @@ HERE = Path(__file__).parent
 
 def main() -> None:
     """Writes start.json: what each case begins with, or how it is refused."""
-    found: dict[str, object] = {}
+    golden: dict[str, object] = {}
     est = tf.estimator
     with tempfile.TemporaryDirectory() as folder:
         old = Path(folder)
         start_cases.write_old(old)
         for name, case in start_cases.WARM_CASES.items():
             estimator = start_cases.warm_case(case, est, old, est.WarmStartSettings)
-            found[f"warm start: {name}"] = start_cases.observed(estimator)
+            golden[f"warm start: {name}"] = start_cases.observed(estimator)
         for name, case in start_cases.INIT_CASES.items():
-            found[f"init: {name}"] = start_cases.observed(start_cases.init_case(case, est, old))
+            golden[f"init: {name}"] = start_cases.observed(start_cases.init_case(case, est, old))
         for name, case in start_cases.ERRORS.items():
             try:
                 start_cases.observed(start_cases.warm_case(case, est, old, est.WarmStartSettings))
             except (ValueError, TypeError) as error:
                 message = str(error).replace(folder, "FOLDER")
-                found[f"error: {name}"] = [type(error).__name__, message[:60]]
-    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in found.items())
+                golden[f"error: {name}"] = [type(error).__name__, message[:60]]
+    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in golden.items())
     (HERE / "start.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 

@@ -281,9 +281,9 @@ def warm_case(
 ):
     """The estimator of a case of warm start."""
     build, start = case
-    given = start(old)
-    given = settings(*given) if isinstance(given, tuple) else given
-    return est.Estimator(_model_fn(build, est), warm_start_from=given, **options)
+    warm_start = start(old)
+    warm_start = settings(*warm_start) if isinstance(warm_start, tuple) else warm_start
+    return est.Estimator(_model_fn(build, est), warm_start_from=warm_start, **options)
 
 
 def init_case(build: Callable, est: ModuleType, old: Path, **options):
@@ -293,16 +293,16 @@ def init_case(build: Callable, est: ModuleType, old: Path, **options):
 
 def observed(estimator: Any, modes: tuple[str, ...] = MODES) -> dict[str, Any]:
     """Returns an estimator's initial values in some modes."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     if "evaluate" in modes:
         evaluated = estimator.evaluate(_ones)
-        found["evaluate"] = {key: float(value) for key, value in sorted(evaluated.items())}
+        results["evaluate"] = {key: float(value) for key, value in sorted(evaluated.items())}
     if "predict" in modes:
         (predicted,) = estimator.predict(_ones)
-        found["predict"] = {key: float(value) for key, value in sorted(predicted.items())}
+        results["predict"] = {key: float(value) for key, value in sorted(predicted.items())}
     if "train" in modes:
         estimator.train(_ones, steps=1)
         names = estimator.get_variable_names()
         values = {name: np.asarray(estimator.get_variable_value(name)) for name in names}
-        found["train"] = {name: value.tolist() for name, value in values.items()}
-    return found
+        results["train"] = {name: value.tolist() for name, value in values.items()}
+    return results

@@ -22,33 +22,33 @@ UNDERSCORED = (
 API = "._api.v1."  # the start of a public module's name, after tensorflow or tensorflow_core
 
 
-def namespaces(module, name="", found=None):
+def namespaces(module, name="", table=None):
     """Returns the public names of a module and of the public modules below it.
 
     Args:
         module: the module.
         name: its name below tensorflow; "" for tensorflow itself.
-        found: the names by namespace, which the call completes.
+        table: the names by namespace, which the call completes.
     """
-    found = {} if found is None else found
+    table = {} if table is None else table
     names = sorted(each for each in dir(module) if not each.startswith("_"))
     if not name:
         names = sorted([*names, *UNDERSCORED])
-    found[name] = " ".join(names)
+    table[name] = " ".join(names)
     for each in names:
         below = getattr(module, each)
         full = (name + "." + each).lstrip(".")
         is_public = isinstance(below, types.ModuleType) and API in below.__name__
         is_left_out = each in LEFT_OUT or full in ("compat.v1", "compat.v2")
-        if is_public and not is_left_out and full not in found:
-            namespaces(below, full, found)
-    return found
+        if is_public and not is_left_out and full not in table:
+            namespaces(below, full, table)
+    return table
 
 
 def main():
     """Writes names.json."""
-    found = namespaces(tf)
-    text = json.dumps(found, indent=1, sort_keys=True)
+    table = namespaces(tf)
+    text = json.dumps(table, indent=1, sort_keys=True)
     (HERE / "names.json").write_text(text + "\n")
 
 

@@ -122,19 +122,19 @@ def model_of(columns, library):
 
     def model_fn(features, labels, mode, params):
         if is_sequence:
-            found, lengths = v1.keras.experimental.SequenceFeatures(columns)(features)
+            embedded, lengths = v1.keras.experimental.SequenceFeatures(columns)(features)
         else:
-            found = v1.keras.layers.DenseFeatures(columns)(features)
-            lengths = tf.zeros_like(found[:, 0], tf.int64)
+            embedded = v1.keras.layers.DenseFeatures(columns)(features)
+            lengths = tf.zeros_like(embedded[:, 0], tf.int64)
         width = 4 * SIZE if is_sequence else SIZE * len(columns)
-        found = tf.reshape(found, [-1, width])
+        embedded = tf.reshape(embedded, [-1, width])
         lengths = tf.reshape(lengths, [-1])
         kernel = tf.reshape(tf.range(width, dtype=tf.float32), [-1, 1]) / 4 - 0.4
         bias = v1.get_variable("bias", [], initializer=v1.zeros_initializer())
-        y = tf.matmul(found, kernel) + bias
+        y = tf.matmul(embedded, kernel) + bias
         if mode == library.estimator.ModeKeys.PREDICT:
             return library.estimator.tpu.TPUEstimatorSpec(
-                mode, predictions={"found": found, "lengths": lengths}
+                mode, predictions={"found": embedded, "lengths": lengths}
             )
         loss = tf.reduce_mean(tf.square(y - labels))
         optimizer = v1.train.GradientDescentOptimizer(RATE)
@@ -178,11 +178,11 @@ def run_case(name, library, parameters, cores=0):
     )
     estimator.train(input_fn, steps=3)
     (table,) = [n for n in estimator.get_variable_names() if "embedding" in n]
-    found = [each for each, _ in zip(estimator.predict(input_fn), range(BATCH))]
+    predictions = [each for each, _ in zip(estimator.predict(input_fn), range(BATCH))]
     return {
         "table": estimator.get_variable_value(table).tolist(),
-        "found": [each["found"].tolist() for each in found],
-        "lengths": [int(each["lengths"]) for each in found],
+        "found": [each["found"].tolist() for each in predictions],
+        "lengths": [int(each["lengths"]) for each in predictions],
         "loss": float(estimator.evaluate(input_fn, steps=1)["loss"]),
         "name": table,
     }

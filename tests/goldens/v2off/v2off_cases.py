@@ -74,15 +74,15 @@ def trained(est, model, steps=3, hooks=(), folder=None):
     return {name: reader.get_tensor(name) for name in sorted(reader.get_variable_to_shape_map())}
 
 
-def squared(kept):
-    """A model of one weight; ``kept`` takes its loss, weight and train_op."""
+def squared(tensors):
+    """A model of one weight; ``tensors`` takes its loss, weight and train_op."""
 
     def model(features):
         w = weight()
         loss = tf.reduce_sum(tf.square(w * features - 3.0), name="the_loss")
-        kept.update(w=w, loss=loss, early=w.value(), copied=tf.identity(w))
-        kept["train"] = train = minimized(loss, 0.05)
-        kept["stopped"], kept["again"] = tf.stop_gradient(w), w.read_value()
+        tensors.update(w=w, loss=loss, early=w.value(), copied=tf.identity(w))
+        tensors["train"] = train = minimized(loss, 0.05)
+        tensors["stopped"], tensors["again"] = tf.stop_gradient(w), w.read_value()
         return loss, train
 
     return model
@@ -90,15 +90,15 @@ def squared(kept):
 
 @case
 def fetches_beside_the_step(est):
-    kept = {}
+    tensors = {}
 
     def fetches():
         step = tf.train.get_global_step()
         names = {name: name for name in ("w:0", "w/read:0", "global_step:0", "the_loss:0")}
-        return dict(kept, step=step, **names)
+        return dict(tensors, step=step, **names)
 
     hook = Fetch(fetches)
-    trained(est, squared(kept), hooks=[hook])
+    trained(est, squared(tensors), hooks=[hook])
     return hook.rows
 
 
@@ -125,18 +125,18 @@ def logged_every_third_step(est):
 
 @case
 def reads_after_the_update(est):
-    kept, fetched = {}, {}
+    tensors, fetched = {}, {}
 
     def model(features):
-        loss, train = squared(kept)(features)
+        loss, train = squared(tensors)(features)
         step = tf.train.get_global_step()
         with tf.control_dependencies([train]):
-            fetched["early"] = kept["early"] * 1.0
-            fetched["copied"] = kept["copied"] * 1.0
-            fetched["new"] = kept["w"] * 1.0
+            fetched["early"] = tensors["early"] * 1.0
+            fetched["copied"] = tensors["copied"] * 1.0
+            fetched["new"] = tensors["w"] * 1.0
             fetched["by name"] = tf.get_default_graph().get_tensor_by_name("w/read:0") * 1.0
             fetched["step"] = step + 0
-            waits = tf.identity(kept["early"])
+            waits = tf.identity(tensors["early"])
         with tf.control_dependencies([tf.no_op()]):
             fetched["through"] = waits * 1.0
         return loss, train
@@ -168,20 +168,20 @@ def what_needs_an_assignment_sees_it(est):
 
 @case
 def a_sessions_runs(est):
-    kept = {}
+    tensors = {}
 
     def model(features):
         loss, train = squared({})(features)
         v = tf.get_variable("v", initializer=1.0, trainable=False)
-        kept["v"], kept["one"] = v, tf.assign_add(v, 1.0)
-        with tf.control_dependencies([kept["one"]]):
-            kept["ten"] = tf.assign_add(v, 10.0)
+        tensors["v"], tensors["one"] = v, tf.assign_add(v, 1.0)
+        with tf.control_dependencies([tensors["one"]]):
+            tensors["ten"] = tf.assign_add(v, 10.0)
         return loss, train
 
     def run(session):
         return [
-            session.run([kept["v"], kept["one"]]),
-            session.run([kept["one"], kept["ten"], "v:0"]),
+            session.run([tensors["v"], tensors["one"]]),
+            session.run([tensors["one"], tensors["ten"], "v:0"]),
             session.run("v/read:0"),
         ]
 
@@ -261,8 +261,8 @@ def variables_of_branches(est):
             return plain + got + tf.cond(features[0] > 0.0, inner, lambda: tf.constant(0.0))
 
         with tf.name_scope("outer"):
-            made = tf.cond(features[1] > 0.0, branch, lambda: tf.constant(0.0), name="choice")
-        with tf.control_dependencies([made]):
+            choice = tf.cond(features[1] > 0.0, branch, lambda: tf.constant(0.0), name="choice")
+        with tf.control_dependencies([choice]):
             return loss, minimized(loss)
 
     return trained(est, model)
@@ -312,10 +312,10 @@ def counts_of_an_evaluation(est):
 def a_resource_variable_among_them(est):
     def model(features):
         loss, train = squared({})(features)
-        kept = tf.get_variable("kept", initializer=5.0, trainable=False, use_resource=True)
+        counter = tf.get_variable("kept", initializer=5.0, trainable=False, use_resource=True)
         with tf.control_dependencies([train]):
             one = tf.reduce_sum(features) * 0.0 + 1.0
-        return loss, tf.group(train, tf.assign_add(kept, one))
+        return loss, tf.group(train, tf.assign_add(counter, one))
 
     hook = Fetch(lambda: ["kept/Read/ReadVariableOp:0", "w:0"])
     return [trained(est, model, hooks=[hook]), hook.rows]

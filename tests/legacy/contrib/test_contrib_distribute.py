@@ -61,12 +61,12 @@ def test_gpus_that_are_not_there():
 
 
 def test_cross_device_ops():
-    made = distribute.AllReduceCrossDeviceOps("hierarchical_copy", num_packs=2)
-    assert isinstance(made, tf.distribute.HierarchicalCopyAllReduce)
+    cross_device_ops = distribute.AllReduceCrossDeviceOps("hierarchical_copy", num_packs=2)
+    assert isinstance(cross_device_ops, tf.distribute.HierarchicalCopyAllReduce)
     assert isinstance(distribute.AllReduceCrossTowerOps("nccl"), tf.distribute.NcclAllReduce)
     with pytest.raises(ValueError, match="all_reduce_alg is one of"):
         distribute.AllReduceCrossDeviceOps("ring")
-    mirrored = distribute.MirroredStrategy(["/cpu:0", "/cpu:1"], cross_tower_ops=made)
+    mirrored = distribute.MirroredStrategy(["/cpu:0", "/cpu:1"], cross_tower_ops=cross_device_ops)
     assert mirrored.num_replicas_in_sync == 2
 
 

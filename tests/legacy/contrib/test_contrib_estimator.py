@@ -217,8 +217,8 @@ def test_replicate_model_fn_trains_as_the_plain_model(tmp_path):
         trained.append(estimator)
     towers, plain = trained
     assert towers.get_variable_names() == plain.get_variable_names()
-    got, wanted = (each.get_variable_value("weights") for each in trained)
-    np.testing.assert_allclose(got, wanted, rtol=1e-6)
+    got, expected = (each.get_variable_value("weights") for each in trained)
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
 def test_replicate_model_fn_wants_a_tower_optimizer():

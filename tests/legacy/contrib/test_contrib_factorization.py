@@ -24,22 +24,22 @@ def matrix_input():
 
 def test_training_stops_after_the_sweeps(tmp_path):
     config = learn.RunConfig(model_dir=str(tmp_path), tf_random_seed=1)
-    made = factorization.WALSMatrixFactorization(2, 3, 2, max_sweeps=3, config=config)
-    made.fit(input_fn=matrix_input, steps=50)
-    assert made.get_variable_value("completed_sweeps") == 3
-    assert made.get_variable_value("global_step") == 3
+    estimator = factorization.WALSMatrixFactorization(2, 3, 2, max_sweeps=3, config=config)
+    estimator.fit(input_fn=matrix_input, steps=50)
+    assert estimator.get_variable_value("completed_sweeps") == 3
+    assert estimator.get_variable_value("global_step") == 3
 
 
 def test_predictions_of_constant_points_end(tmp_path):
     points = np.array([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]], np.float32)
-    made = factorization.GMM(2, str(tmp_path), initial_clusters=points[[0, 2]])
-    made.fit(input_fn=lambda: (tf.constant(points), None), steps=2)
-    assigned = list(made.predict_assignments(lambda: (tf.constant(points), None)))
+    mixture = factorization.GMM(2, str(tmp_path), initial_clusters=points[[0, 2]])
+    mixture.fit(input_fn=lambda: (tf.constant(points), None), steps=2)
+    assigned = list(mixture.predict_assignments(lambda: (tf.constant(points), None)))
     assert assigned == [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"row_weights": None}, "Give both row_weights and col_weights"),
         ({"row_weights": "all"}, "row_weights needs a list for each of 1 shards"),
@@ -47,16 +47,16 @@ def test_predictions_of_constant_points_end(tmp_path):
         ({"row_init": [1, 2]}, "The first row_factors need a value for each of 1 shards. Got 2"),
     ],
 )
-def test_wals_refuses(options, told):
-    with tf.Graph().as_default(), pytest.raises(ValueError, match=told):
+def test_wals_refuses(options, message):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
         factorization.WALSModel(2, 3, 2, **options)
 
 
 def test_wals_needs_a_sparse_matrix():
     with tf.Graph().as_default():
-        made = factorization.WALSModel(2, 3, 2)
+        model = factorization.WALSModel(2, 3, 2)
         with pytest.raises(TypeError, match="must be a SparseTensor"):
-            made.update_row_factors(tf.constant(MATRIX))
+            model.update_row_factors(tf.constant(MATRIX))
 
 
 def test_a_mixture_refuses():

@@ -41,15 +41,15 @@ def test_its_run_config_is_an_estimators(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "secs", "steps"),
+    ("arguments", "secs", "steps"),
     [
         ({}, 600, None),
         ({"save_checkpoints_secs": 5}, 5, None),
         ({"save_checkpoints_secs": None}, None, None),
     ],
 )
-def test_when_checkpoints_are_saved(given, secs, steps):
-    config = learn.RunConfig(**given)
+def test_when_checkpoints_are_saved(arguments, secs, steps):
+    config = learn.RunConfig(**arguments)
     assert (config.save_checkpoints_secs, config.save_checkpoints_steps) == (secs, steps)
 
 
@@ -88,10 +88,14 @@ class TestCluster:
         return learn.RunConfig()
 
     def test_a_cluster_without_a_chief(self, monkeypatch):
-        found = self.config(monkeypatch, cluster=JOBS, task={"type": "worker", "index": 1})
-        assert found.cluster_spec.as_dict() == JOBS
-        assert (found.master, found.task_id, found.task_type) == ("grpc://d:1", 1, "worker")
-        assert (found.num_ps_replicas, found.num_worker_replicas, found.is_chief) == (2, 2, False)
+        config = self.config(monkeypatch, cluster=JOBS, task={"type": "worker", "index": 1})
+        assert config.cluster_spec.as_dict() == JOBS
+        assert (config.master, config.task_id, config.task_type) == ("grpc://d:1", 1, "worker")
+        assert (config.num_ps_replicas, config.num_worker_replicas, config.is_chief) == (
+            2,
+            2,
+            False,
+        )
 
     def test_worker_0_is_the_chief_except_in_the_cloud(self, monkeypatch):
         jobs = {**JOBS, "master": ["e:1"]}
@@ -113,14 +117,14 @@ class TestCluster:
         }
 
     @pytest.mark.parametrize(
-        ("task", "told"),
+        ("task", "message"),
         [
             ({"type": "cook"}, "cook is not a valid task_type in the cluster_spec"),
             ({"type": "worker", "index": 2}, "2 is not a valid task_id for task_type worker"),
         ],
     )
-    def test_a_task_that_the_cluster_lacks(self, monkeypatch, task, told):
-        with pytest.raises(ValueError, match=told):
+    def test_a_task_that_the_cluster_lacks(self, monkeypatch, task, message):
+        with pytest.raises(ValueError, match=message):
             self.config(monkeypatch, cluster=JOBS, task=task)
 
     def test_uids_differ_if_what_matters_differs(self, monkeypatch):
@@ -145,9 +149,9 @@ def test_hooks_stay_and_monitors_become_a_hook():
     replace = learn.monitors.replace_monitors_with_hooks
     assert replace([hook], TinyEstimator) == [hook]
     assert replace(None, TinyEstimator) == []
-    kept, made = replace([learn.monitors.BaseMonitor(), hook], TinyEstimator)
-    assert kept is hook
-    assert isinstance(made, learn.monitors.RunHookAdapterForMonitors)
+    same, adapter = replace([learn.monitors.BaseMonitor(), hook], TinyEstimator)
+    assert same is hook
+    assert isinstance(adapter, learn.monitors.RunHookAdapterForMonitors)
     with pytest.raises(TypeError, match="is neither a monitor nor a hook"):
         replace([object()], TinyEstimator)
 
@@ -159,7 +163,7 @@ def test_modes_are_those_of_tf_estimator():
 
 
 @pytest.mark.parametrize(
-    ("use", "told"),
+    ("use", "message"),
     [
         (
             lambda: learn.DynamicRnnEstimator,
@@ -168,6 +172,6 @@ def test_modes_are_those_of_tf_estimator():
         (lambda: learn.run_experiment, "train_and_evaluate"),
     ],
 )
-def test_what_is_not_there_says_what_to_use(use, told):
-    with pytest.raises(MissingNameError, match=told):
+def test_what_is_not_there_says_what_to_use(use, message):
+    with pytest.raises(MissingNameError, match=message):
         use()

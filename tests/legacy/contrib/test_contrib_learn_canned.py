@@ -22,10 +22,10 @@ def classifier(tmp_path_factory):
 
 
 def test_a_classifier_learns_arrays(classifier):
-    found = classifier.evaluate(X, SIGN)
-    assert found["accuracy"] == 1.0
-    assert found["accuracy/baseline_label_mean"] == 0.5
-    assert found["global_step"] == 20
+    metrics = classifier.evaluate(X, SIGN)
+    assert metrics["accuracy"] == 1.0
+    assert metrics["accuracy/baseline_label_mean"] == 0.5
+    assert metrics["global_step"] == 20
     assert list(classifier.predict(X)) == list(SIGN)
     whole = classifier.predict_classes(X, as_iterable=False)
     assert whole.tolist() == SIGN.tolist()
@@ -60,8 +60,8 @@ def test_a_regressor_predicts_several_numbers(tmp_path):
     )
     model.fit(X, both, steps=150)
     np.testing.assert_allclose(model.predict_scores(X, as_iterable=False), both, atol=0.05)
-    found = model.evaluate(X, both, metrics={"mean": lambda scores, _: tf.reduce_mean(scores)})
-    assert found["mean"] == pytest.approx(both.mean(), abs=0.05)
+    metrics = model.evaluate(X, both, metrics={"mean": lambda scores, _: tf.reduce_mean(scores)})
+    assert metrics["mean"] == pytest.approx(both.mean(), abs=0.05)
 
 
 def test_heads_of_several_objectives_predict_without_a_default(tmp_path):
@@ -92,13 +92,13 @@ def test_a_request_with_several_inputs_gets_all_predictions(classifier, tmp_path
         assert signatures["serving_default"].method_name == "tensorflow/serving/predict"
         assert "default_input_alternative:None" in signatures
         outputs = signatures["serving_default"].outputs
-        found = session.run(
+        predictions = session.run(
             {key: each.name for key, each in outputs.items()},
             {signatures["serving_default"].inputs["x"].name: X[:2]},
         )
-    assert found["classes"].tolist() == [[b"0", b"1"]] * 2
+    assert predictions["classes"].tolist() == [[b"0", b"1"]] * 2
     np.testing.assert_allclose(
-        found["probabilities"], classifier.predict_proba(X[:2], as_iterable=False), rtol=1e-6
+        predictions["probabilities"], classifier.predict_proba(X[:2], as_iterable=False), rtol=1e-6
     )
 
 
@@ -108,7 +108,7 @@ def test_export_names_its_successor(classifier):
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [
         (lambda: learn.DNNClassifier([2], COLUMNS, n_classes=1), "n_classes must be > 1"),
         (lambda: learn.LinearClassifier([]), "at least one feature column"),
@@ -140,6 +140,6 @@ def test_export_names_its_successor(classifier):
         (lambda: learn.multi_head([], loss_weights=[1.0]), "must have same size"),
     ],
 )
-def test_mistakes(make, told):
-    with pytest.raises(ValueError, match=told):
+def test_mistakes(make, message):
+    with pytest.raises(ValueError, match=message):
         make()

@@ -57,8 +57,8 @@ def test_csv_files(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("1,2,0\n3,4,1\n5,6,1\n")
     base = learn.datasets.base
-    found = base.load_csv_without_header(str(path), np.int32, np.float32)
-    assert (found.data.tolist(), found.target.tolist()) == ([[1, 2], [3, 4], [5, 6]], [0, 1, 1])
+    dataset = base.load_csv_without_header(str(path), np.int32, np.float32)
+    assert (dataset.data.tolist(), dataset.target.tolist()) == ([[1, 2], [3, 4], [5, 6]], [0, 1, 1])
     with pytest.raises(ValueError, match=r"its first row says \(1, 2\)"):
         base.load_csv_with_header(str(path), np.int32, np.float32)
     base.shrink_csv(str(path), 2)
@@ -114,12 +114,12 @@ def batches_of_generator(examples, **arguments):
     """All batches, of all values in the order of their names."""
     with tf.Graph().as_default(), v1.Session() as session:
         features = learn.io.generator_input_fn(examples, shuffle=False, **arguments)()
-        found = []
+        batches = []
         with pytest.raises(tf.errors.OutOfRangeError):
             while True:
                 values = session.run([features[key] for key in sorted(features)])
-                found.append([value.tolist() for value in values])
-        return found
+                batches.append([value.tolist() for value in values])
+        return batches
 
 
 # As TensorFlow 1.15.5 gave them: it read in chunks, and filled the last one up.
@@ -158,8 +158,8 @@ def test_a_generators_padding_is_the_originals(batch, keys, expected):
             values = {"x": np.arange(number + 1), "y": np.array([number])}
             yield {key: values[key] for key in keys}
 
-    found = batches_of_generator(examples, batch_size=batch, pad_value=7)
-    assert [values[0] for values in found] == expected
+    batches = batches_of_generator(examples, batch_size=batch, pad_value=7)
+    assert [values[0] for values in batches] == expected
 
 
 def test_a_generators_labels_and_mistakes():
@@ -178,7 +178,7 @@ def test_a_generators_labels_and_mistakes():
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("changes", "message"),
     [
         ({"batch_size": 0}, "Invalid batch_size 0, with queue_capacity 10000"),
         ({"num_epochs": 0}, "Invalid num_epochs 0"),
@@ -187,9 +187,9 @@ def test_a_generators_labels_and_mistakes():
         ({"file_pattern": []}, "No files given"),
     ],
 )
-def test_records_are_checked_before_they_are_read(given, told):
-    arguments = {"file_pattern": "a", "batch_size": 1, "reader": v1.TFRecordReader, **given}
-    with tf.Graph().as_default(), pytest.raises(ValueError, match=told):
+def test_records_are_checked_before_they_are_read(changes, message):
+    arguments = {"file_pattern": "a", "batch_size": 1, "reader": v1.TFRecordReader, **changes}
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
         learn.io.read_batch_examples(**arguments)
 
 
@@ -198,8 +198,8 @@ def test_a_metric_spec_finds_its_arguments():
         return prediction, target, weight
 
     spec = learn.MetricSpec(own, prediction_key="p", weight_key="w")
-    made = spec.create_metric_ops({"w": 3}, 2, {"p": 1, "q": 5})
-    assert made == (1, 2, 3)
+    ops = spec.create_metric_ops({"w": 3}, 2, {"p": 1, "q": 5})
+    assert ops == (1, 2, 3)
     assert learn.MetricSpec(lambda labels, x: (labels, x)).create_metric_ops({}, 1, 2) == (1, 2)
     assert learn.MetricSpec(lambda x: x).create_metric_ops({}, 1, {"p": 2}) == 2
     with pytest.raises(ValueError, match="single element dict"):

@@ -61,10 +61,10 @@ def test_a_monitor_captures_and_one_stops(trained):
 
 def test_a_metric_without_an_update_has_the_last_value(trained):
     estimator, _ = trained
-    found = estimator.evaluate(input_fn=input_fn, steps=2)
+    metrics = estimator.evaluate(input_fn=input_fn, steps=2)
     weight = estimator.get_variable_value("w").item()
-    assert found["last"] == pytest.approx(weight)
-    assert found["loss"] == pytest.approx(np.mean((X * weight - 2 * X) ** 2))
+    assert metrics["last"] == pytest.approx(weight)
+    assert metrics["loss"] == pytest.approx(np.mean((X * weight - 2 * X) ** 2))
 
 
 def test_predictions_of_arrays_and_of_one_batch(trained):
@@ -82,13 +82,13 @@ def test_an_export_has_the_signatures_of_tf_contrib_learn(trained, tmp_path):
     estimator, _ = trained
     folder = os.fsdecode(estimator.export_savedmodel(str(tmp_path), serving_input_fn))
     loaded = tf.saved_model.load(folder)
-    wanted = {
+    expected = {
         "serving_default",
         "default_output_alternative",
         "default_input_alternative:default_output_alternative",
         "features_input_alternative:default_output_alternative",
     }
-    assert wanted <= set(loaded.signatures)
+    assert expected <= set(loaded.signatures)
     answer = loaded.signatures["serving_default"](tf.constant([[3.0]]))
     weight = estimator.get_variable_value("w").item()
     assert answer["y"].numpy().item() == pytest.approx(3 * weight)
@@ -110,8 +110,8 @@ def test_an_experiment_trains_evaluates_and_exports(tmp_path):
             export_strategies=[learn.make_export_strategy(serving_input_fn, exports_to_keep=1)],
         )
 
-    found, exports = learn.learn_runner.run(experiment_fn, run_config=config)
-    assert found["global_step"] == 6
+    metrics, exports = learn.learn_runner.run(experiment_fn, run_config=config)
+    assert metrics["global_step"] == 6
     assert [os.path.dirname(os.fsdecode(each)) for each in exports] == [
         str(tmp_path / "export" / "Servo")
     ]
@@ -134,12 +134,12 @@ def test_an_experiment_of_an_estimator_of_tf_estimator(tmp_path):
     )
     seen = []
 
-    def goes_on(found, checkpoint_path):
-        seen.append((found, checkpoint_path))
+    def goes_on(metrics, checkpoint_path):
+        seen.append((metrics, checkpoint_path))
         return len(seen) < 3
 
-    found, exports = experiment.continuous_train_and_eval(goes_on)
-    assert (found["global_step"], exports) == (8, [])
+    metrics, exports = experiment.continuous_train_and_eval(goes_on)
+    assert (metrics["global_step"], exports) == (8, [])
     assert seen[0] == (None, None)
     assert seen[1][1].endswith("model.ckpt-4")
     with pytest.raises(ValueError, match="`eval_metrics` must be `None` with"):
@@ -155,9 +155,9 @@ def test_a_prediction_is_built_at_the_call(tmp_path):
 
     estimator = learn.Estimator(counted, model_dir=str(tmp_path))
     estimator.fit(X, X, steps=1)
-    found = estimator.predict(X)
+    predictions = estimator.predict(X)
     assert built == ["train", "infer"]
-    assert len(list(found)) == len(X)
+    assert len(list(predictions)) == len(X)
     assert built == ["train", "infer"]
 
 
@@ -167,13 +167,13 @@ def shapes_of(x, y, batch_size):
         dataset = array_input_fn(x, y, batch_size, is_shuffled=False, epochs=1)()
         features, labels = v1.data.make_one_shot_iterator(dataset).get_next()
         static = labels.shape.as_list()
-        found = []
+        shapes = []
         with v1.Session() as session:
             while True:
                 try:
-                    found.append([part.shape for part in session.run((features, labels))])
+                    shapes.append([part.shape for part in session.run((features, labels))])
                 except tf.errors.OutOfRangeError:
-                    return static, found
+                    return static, shapes
 
 
 @pytest.mark.parametrize(
@@ -209,13 +209,13 @@ def test_iterators_train_until_they_end(tmp_path):
 
 def test_inputs_are_those_of_the_first_call(tmp_path):
     estimator = learn.Estimator(model_fn, model_dir=str(tmp_path)).fit(X, X, steps=1)
-    for x, y, told in (
+    for x, y, message in (
         (X.astype(np.float64), X, "Features are incompatible with given information"),
         (np.ones([6, 2], np.float32), X, "Features are incompatible"),
         ({"x": X}, X, "Features are incompatible"),
         (X, X.astype(np.int64), "Labels are incompatible"),
     ):
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             estimator.fit(x, y, steps=1)
     assert estimator.fit(X[:3], X[:3], steps=1).get_variable_value("global_step") == 2
 
@@ -234,7 +234,7 @@ class TestArguments:
     estimator = learn.Estimator(model_fn)
 
     @pytest.mark.parametrize(
-        ("call", "told"),
+        ("call", "message"),
         [
             (lambda e: e.fit(), "Either x or input_fn must be provided"),
             (lambda e: e.fit(X, X, input_fn), "Can not provide both input_fn and x or y"),
@@ -252,8 +252,8 @@ class TestArguments:
             (lambda e: learn.ModelFnOps("train", loss=1.0), "Missing train_op"),
         ],
     )
-    def test_a_wrong_one_is_refused(self, call, told):
-        with pytest.raises(ValueError, match=told):
+    def test_a_wrong_one_is_refused(self, call, message):
+        with pytest.raises(ValueError, match=message):
             call(self.estimator)
 
     def test_no_checkpoint_is_an_error_of_its_own(self):

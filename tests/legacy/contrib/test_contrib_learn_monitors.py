@@ -27,9 +27,9 @@ def run(monitor, steps, session=None):
     monitor.begin()
     stopped = None
     for step in range(1, steps + 1):
-        wanted = monitor.step_begin(step)
-        values = session.run(wanted) if wanted else []
-        names = [each if isinstance(each, str) else each.name for each in wanted]
+        fetches = monitor.step_begin(step)
+        values = session.run(fetches) if fetches else []
+        names = [each if isinstance(each, str) else each.name for each in fetches]
         if monitor.step_end(step, dict(zip(names, values))) and stopped is None:
             stopped = step
         monitor.post_step(step, session)
@@ -119,13 +119,13 @@ def test_files_are_written(tmp_path):
         "model.ckpt-3.index",
         "model.ckpt-4.index",
     ]
-    found = [
+    scalars = [
         (value.tag, event.step)
         for path in tmp_path.glob("events*")
         for event in v1.train.summary_iterator(str(path))
         for value in event.summary.value
     ]
-    assert {("ten", 1), ("ten", 3), ("global_step/sec", 2)} <= set(found)
+    assert {("ten", 1), ("ten", 3), ("global_step/sec", 2)} <= set(scalars)
     with pytest.raises(ValueError, match="Can not provide both"):
         monitors.CheckpointSaver(folder, 1, 1)
 
@@ -133,8 +133,8 @@ def test_files_are_written(tmp_path):
 def test_default_monitors():
     with tf.Graph().as_default():
         loss = tf.constant(1.0)
-        made = monitors.get_default_monitors(loss, v1.summary.scalar("a", loss))
-    assert [type(each).__name__ for each in made] == ["PrintTensor", "SummarySaver"]
+        defaults = monitors.get_default_monitors(loss, v1.summary.scalar("a", loss))
+    assert [type(each).__name__ for each in defaults] == ["PrintTensor", "SummarySaver"]
     assert monitors.get_default_monitors() == []
 
 

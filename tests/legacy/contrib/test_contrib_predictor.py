@@ -39,8 +39,8 @@ def receivers():
 @pytest.fixture(scope="module")
 def estimator(tmp_path_factory):
     config = eb.tpu.RunConfig(model_dir=str(tmp_path_factory.mktemp("model")))
-    made = eb.tpu.TPUEstimator(model_fn, config=config, use_tpu=False, train_batch_size=3)
-    return made.train(lambda params: tf.data.Dataset.from_tensors({"x": X}), steps=1)
+    trained = eb.tpu.TPUEstimator(model_fn, config=config, use_tpu=False, train_batch_size=3)
+    return trained.train(lambda params: tf.data.Dataset.from_tensors({"x": X}), steps=1)
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +84,9 @@ def test_which_output(estimator, exported):
 
 
 def test_inputs_and_outputs_by_tensor_names(exported):
-    known = predictor.from_saved_model(exported)
-    inputs = {"features": known.feed_tensors["x"].name}
-    outputs = {"result": known.fetch_tensors["twice"].name}
+    by_keys = predictor.from_saved_model(exported)
+    inputs = {"features": by_keys.feed_tensors["x"].name}
+    outputs = {"result": by_keys.fetch_tensors["twice"].name}
     by_name = predictor.from_saved_model(exported, input_names=inputs, output_names=outputs)
     np.testing.assert_allclose(by_name({"features": X})["result"], 2 * EXPECTED)
     with pytest.raises(ValueError, match="must both be specified"):
@@ -117,21 +117,21 @@ def numbers():
 
 
 def test_a_predictor_of_an_estimator_of_contrib_learn(tmp_path):
-    made = learn.Estimator(heads_model_fn, str(tmp_path))
-    made.fit(input_fn=lambda: ({"x": tf.constant(1.0), "y": tf.constant(2.0)}, None), steps=1)
-    predict = predictor.from_contrib_estimator(made, numbers, output_alternative_key="twice")
+    estimator = learn.Estimator(heads_model_fn, str(tmp_path))
+    estimator.fit(input_fn=lambda: ({"x": tf.constant(1.0), "y": tf.constant(2.0)}, None), steps=1)
+    predict = predictor.from_contrib_estimator(estimator, numbers, output_alternative_key="twice")
     assert predict({"x": 2.0, "y": 5.0}) == {"twice": 14.0}
     with pytest.raises(ValueError, match="default_output_alternative: no, but available"):
-        predictor.from_contrib_estimator(made, numbers, output_alternative_key="no")
+        predictor.from_contrib_estimator(estimator, numbers, output_alternative_key="no")
     with pytest.raises(ValueError, match=r"specify a default_output.*\['sum', 'twice'\]"):
-        predictor.from_contrib_estimator(made, numbers)
+        predictor.from_contrib_estimator(estimator, numbers)
     with pytest.raises(KeyError, match="must be default_input_alternative"):
-        predictor.from_contrib_estimator(made, numbers, "features")
+        predictor.from_contrib_estimator(estimator, numbers, "features")
 
 
 def test_an_estimator_of_the_other_kind_is_told_its_function(tmp_path, estimator):
-    made = learn.Estimator(heads_model_fn, str(tmp_path))
+    of_learn = learn.Estimator(heads_model_fn, str(tmp_path))
     with pytest.raises(TypeError, match="likely want to call from_contrib_estimator"):
-        predictor.from_estimator(made, numbers)
+        predictor.from_estimator(of_learn, numbers)
     with pytest.raises(TypeError, match="likely want to call from_estimator"):
         predictor.from_contrib_estimator(estimator, receivers)

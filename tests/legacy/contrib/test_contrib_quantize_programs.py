@@ -141,7 +141,7 @@ with tf.Graph().as_default() as graph:
         tf.train.Saver().restore(session, checkpoint)
         frozen = tf.graph_util.convert_variables_to_constants(
             session, graph.as_graph_def(), ["outputs"])
-        wanted = np.concatenate([session.run(logits, {images: each[None]}) for each in IMAGES])
+        expected = np.concatenate([session.run(logits, {images: each[None]}) for each in IMAGES])
 with open(folder + "/frozen.pb", "wb") as file:
     file.write(frozen.SerializeToString())
 
@@ -151,24 +151,24 @@ converter.inference_type = tf.uint8
 converter.quantized_input_stats = {"images": (127.5, 127.5)}
 interpreter = tf.lite.Interpreter(model_content=converter.convert())
 interpreter.allocate_tensors()
-(taken,), (given,) = interpreter.get_input_details(), interpreter.get_output_details()
-scale, zero = taken["quantization"]
-found = []
+(source,), (target,) = interpreter.get_input_details(), interpreter.get_output_details()
+scale, zero = source["quantization"]
+outputs = []
 for each in IMAGES:
     numbers = np.clip(np.round(each[None] / scale + zero), 0, 255).astype(np.uint8)
-    interpreter.set_tensor(taken["index"], numbers)
+    interpreter.set_tensor(source["index"], numbers)
     interpreter.invoke()
-    found.append(interpreter.get_tensor(given["index"]))
-scale, zero = given["quantization"]
-found = (np.concatenate(found).astype(np.float32) - zero) * scale
+    outputs.append(interpreter.get_tensor(target["index"]))
+scale, zero = target["quantization"]
+outputs = (np.concatenate(outputs).astype(np.float32) - zero) * scale
 floats = [each["name"] for each in interpreter.get_tensor_details() if each["dtype"] == np.float32]
 print(json.dumps({
     "floats": floats,
     "weights": [each["name"] for each in interpreter.get_tensor_details()
                 if len(each["shape"]) == 4 and each["dtype"] == np.uint8],
-    "step": float(np.ptp(wanted) / 255),
-    "error": float(np.abs(found - wanted).max()),
-    "right": float((found.argmax(1) == LABELS).mean()),
+    "step": float(np.ptp(expected) / 255),
+    "error": float(np.abs(outputs - expected).max()),
+    "right": float((outputs.argmax(1) == LABELS).mean()),
 }))
 """
 )

@@ -28,13 +28,13 @@ def sparse(rows):
 
 def by_hand(rows, kernel, bias, dense, constant):
     """The logits after the last step of each sequence, by NumPy."""
-    found = []
+    outputs = []
     for row in rows:
         state = np.zeros(len(bias))
         for value in row:
             state = np.tanh(np.concatenate([[value], state]) @ kernel + bias)
-        found.append(state @ dense + constant)
-    return np.array(found)
+        outputs.append(state @ dense + constant)
+    return np.array(outputs)
 
 
 @settings(max_examples=8, deadline=None)
@@ -54,7 +54,7 @@ def test_the_last_step_of_each_sequence_counts(rows):
 
 def test_a_head_of_sequences_gets_each_step(tmp_path):
     head = SequentialHeadWrapper(MultiClassHead(3), "mask")
-    made = contrib.RNNEstimator(
+    sequences = contrib.RNNEstimator(
         head, [PRICE], num_units=[4], return_sequences=True, model_dir=str(tmp_path)
     )
 
@@ -63,10 +63,10 @@ def test_a_head_of_sequences_gets_each_step(tmp_path):
         labels = tf.constant([[[0], [1], [2]], [[1], [0], [0]]])
         return tf.data.Dataset.from_tensors((features, labels)).repeat(40)
 
-    first = made.train(input_fn, steps=1).evaluate(input_fn, steps=1)
-    last = made.train(input_fn, steps=30).evaluate(input_fn, steps=1)
+    first = sequences.train(input_fn, steps=1).evaluate(input_fn, steps=1)
+    last = sequences.train(input_fn, steps=30).evaluate(input_fn, steps=1)
     assert last["loss"] < first["loss"]
-    shown = next(made.predict(input_fn))
+    shown = next(sequences.predict(input_fn))
     assert shown["probabilities"].shape == (3, 3)
     assert shown["mask"].tolist() == [True, True, True]
 
@@ -75,11 +75,11 @@ def test_names_of_variables_are_those_of_1_15(tmp_path):
     def input_fn():
         return tf.data.Dataset.from_tensors(({"price": sparse([[1], [2]])}, [[1], [0]]))
 
-    made = contrib.RNNClassifier(
+    classifier = contrib.RNNClassifier(
         [PRICE], num_units=[3, 2], cell_type="gru", optimizer="SGD", model_dir=str(tmp_path)
     ).train(input_fn)
     cell = "rnn/rnn/multi_rnn_cell/cell_{}/gru_cell/{}/{}"
-    assert set(made.get_variable_names()) == {
+    assert set(classifier.get_variable_names()) == {
         "global_step",
         "rnn/logits/dense/bias",
         "rnn/logits/dense/kernel",

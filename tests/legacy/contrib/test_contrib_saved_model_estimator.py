@@ -62,8 +62,8 @@ def test_training_goes_on_with_the_slots_of_the_optimizer(tmp_path):
     estimator.train(batches, steps=4)
     assert loaded.get_variable_names() == estimator.get_variable_names()
     for name in estimator.get_variable_names():
-        got, wanted = (each.get_variable_value(name) for each in (loaded, estimator))
-        np.testing.assert_allclose(got, wanted, rtol=1e-6, err_msg=name)
+        got, expected = (each.get_variable_value(name) for each in (loaded, estimator))
+        np.testing.assert_allclose(got, expected, rtol=1e-6, err_msg=name)
 
 
 def test_a_model_is_evaluated_and_predicts_before_it_is_trained(tmp_path):
@@ -71,8 +71,8 @@ def test_a_model_is_evaluated_and_predicts_before_it_is_trained(tmp_path):
     loaded = SavedModelEstimator(folder, str(tmp_path / "loaded"))
     assert loaded.evaluate(batches, steps=1) == estimator.evaluate(batches, steps=1)
     rows = tf.data.Dataset.from_tensors({"x": X})
-    got, wanted = (list(each.predict(lambda: rows)) for each in (loaded, estimator))
-    np.testing.assert_allclose([each["y"] for each in got], [each["y"] for each in wanted])
+    got, expected = (list(each.predict(lambda: rows)) for each in (loaded, estimator))
+    np.testing.assert_allclose([each["y"] for each in got], [each["y"] for each in expected])
 
 
 def test_a_mode_without_a_graph_is_refused(tmp_path, caplog):
@@ -148,18 +148,18 @@ def run_in_order(meta_graph, names):
         v1.train.import_meta_graph(meta_graph)
         session.run("w/Assign")
         graph = session.graph
-        found = []
+        results = []
         for name in names:
             operation = graph.get_operation_by_name(name)
             fetched = operation.outputs[0] if operation.outputs else operation
-            found.append(session.run(fetched))
-        return [None if value is None else value.tolist() for value in found]
+            results.append(session.run(fetched))
+        return [None if value is None else value.tolist() for value in results]
 
 
 def test_operations_on_references_become_those_on_resources(references):
-    made, names = with_resource_variables(references)
+    rewritten, names = with_resource_variables(references)
     assert names == {"w"}
-    kinds = {node.name: node.op for node in made.graph_def.node}
+    kinds = {node.name: node.op for node in rewritten.graph_def.node}
     assert kinds["w"] == "VarHandleOp"
     assert not {
         "VariableV2",
@@ -169,7 +169,7 @@ def test_operations_on_references_become_those_on_resources(references):
         "ScatterUpdate",
     } & set(kinds.values())
     order = ["is_ready", "seen", "twice", "scattered", "twice"]
-    original, converted = (run_in_order(each, order) for each in (references, made))
+    original, converted = (run_in_order(each, order) for each in (references, rewritten))
     del original[3], converted[3]  # the update's own output, which nothing uses
     assert converted == original == [True, [1.5, 2.5], [3.0, 5.0], [18.0, 5.0]]
 

@@ -29,38 +29,40 @@ def test_arrays_get_the_dimensions_they_lack(rank, batch, length, features):
     shape = (batch, length)[2 - rank :]
     more = (features,) if features or rank == 2 else ()
     data = {"times": np.zeros(shape), "values": np.zeros(shape + more), "known": np.zeros(shape)}
-    made = with_all_dimensions(data, require_single_batch=False)
+    arrays = with_all_dimensions(data, require_single_batch=False)
     whole = (1,) * (2 - rank) + shape
-    assert made["times"].shape == made["known"].shape == whole
-    assert made["values"].shape == whole + (more or (1,))
+    assert arrays["times"].shape == arrays["known"].shape == whole
+    assert arrays["values"].shape == whole + (more or (1,))
 
 
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=4), st.integers(0, 99))
 def test_powers_of_matrices_are_products(powers, seed):
     matrix = np.random.RandomState(seed).normal(size=[3, 3])
-    made = value_of(lambda: math_utils.matrix_to_powers(tf.constant(matrix), tf.constant(powers)))
+    powers_of_matrix = value_of(
+        lambda: math_utils.matrix_to_powers(tf.constant(matrix), tf.constant(powers))
+    )
     expected = [np.linalg.matrix_power(matrix, power) for power in powers]
-    np.testing.assert_allclose(made, expected, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(powers_of_matrix, expected, rtol=1e-7, atol=1e-9)
 
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(1, 6), st.integers(0, 99))
 def test_power_sums_are_sums(size, seed):
     matrix, noise = np.random.RandomState(seed).normal(size=[2, 3, 3])
-    made = value_of(
+    sums = value_of(
         lambda: math_utils.power_sums_tensor(size, tf.constant(matrix), tf.constant(noise))
     )
     powers = [np.linalg.matrix_power(matrix, number) for number in range(size)]
     terms = [np.zeros([3, 3]), *(power @ noise @ power.T for power in powers)]
-    np.testing.assert_allclose(made, np.cumsum(terms, axis=0), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(sums, np.cumsum(terms, axis=0), rtol=1e-7, atol=1e-9)
 
 
 def test_a_matrix_made_of_any_numbers_is_positive_definite():
     raw = np.random.RandomState(3).normal(scale=3, size=[20, 4, 4])
-    made = value_of(lambda: math_utils.sign_magnitude_positive_definite(tf.constant(raw)))
-    np.testing.assert_allclose(made, np.swapaxes(made, 1, 2))
-    assert (np.linalg.eigvalsh(made) > 0).all()
+    matrices = value_of(lambda: math_utils.sign_magnitude_positive_definite(tf.constant(raw)))
+    np.testing.assert_allclose(matrices, np.swapaxes(matrices, 1, 2))
+    assert (np.linalg.eigvalsh(matrices) > 0).all()
 
 
 def test_errors_say_what_was_given():

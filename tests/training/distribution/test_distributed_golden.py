@@ -25,11 +25,11 @@ def test_same_weights_losses_and_metrics_as_the_original(optimizer, make_input, 
     estimator.train(make_input, steps=program.STEPS)
     seen = program.observe(estimator, estimator.evaluate(program.test_input))
     with np.load(GOLDENS / "golden.npz") as golden:
-        wanted = {
+        expected = {
             key[len(optimizer) + 1 :]: value
             for key, value in golden.items()
             if key.startswith(optimizer + "/")
         }
-    assert sorted(seen) == sorted(wanted)
-    for key, value in wanted.items():
+    assert sorted(seen) == sorted(expected)
+    for key, value in expected.items():
         np.testing.assert_allclose(seen[key], value, rtol=1e-5, atol=1e-5, err_msg=key)

@@ -141,16 +141,16 @@ def test_gradients_may_be_accumulated_by_each_replica(tmp_path):
         optimizer = v1.train.GradientDescentOptimizer(0.5)
         pairs, updates = [], []
         for gradient, variable in optimizer.compute_gradients(loss):
-            kept = v1.get_variable(
+            slot = v1.get_variable(
                 variable.op.name + "/kept",
                 variable.shape,
                 trainable=False,
                 initializer=v1.zeros_initializer(),
             )
-            updates.append(kept.assign(0.5 * kept + gradient))
-            pairs.append((kept, variable))
+            updates.append(slot.assign(0.5 * slot + gradient))
+            pairs.append((slot, variable))
         with tf.control_dependencies(updates):
-            pairs = [(kept.read_value(), variable) for kept, variable in pairs]
+            pairs = [(slot.read_value(), variable) for slot, variable in pairs]
             train_op = optimizer.apply_gradients(pairs, step)
         return eb.EstimatorSpec(mode, loss=loss, train_op=train_op)
 

@@ -49,11 +49,11 @@ def test_each_strategy_trains_to_the_same_weights(strategy, tmp_path):
 
 
 def test_model_and_input_are_told_of_the_replicas(tmp_path):
-    told = {}
+    observed = {}
 
     def model_fn(features, labels, mode, config):
         context, strategy = tf.distribute.get_replica_context(), tf.distribute.get_strategy()
-        told.update(
+        observed.update(
             model=(context.num_replicas_in_sync, strategy.num_replicas_in_sync),
             config=config.train_distribute.num_replicas_in_sync,
             replica_id=context.replica_id_in_sync_group,
@@ -63,23 +63,23 @@ def test_model_and_input_are_told_of_the_replicas(tmp_path):
         return model()(features, labels, mode)
 
     def input_fn(mode, input_context):
-        told["input"] = (
+        observed["input"] = (
             mode,
             input_context.num_input_pipelines,
             input_context.input_pipeline_id,
             input_context.num_replicas_in_sync,
             input_context.get_per_replica_batch_size(8),
         )
-        told["input_scope"] = tf.distribute.has_strategy()
+        observed["input_scope"] = tf.distribute.has_strategy()
         return batches(input_context.get_per_replica_batch_size(8))()
 
     estimator(model_fn, tmp_path, mirrored(2)).train(input_fn, steps=1)
-    assert told["model"] == (2, 2)
-    assert told["config"] == told["devices"] == 2
-    assert told["cross"] is False
-    assert told["replica_id"].dtype == tf.int32  # a tensor, as in the original
-    assert told["input"] == ("train", 1, 0, 2, 4)
-    assert told["input_scope"] is True
+    assert observed["model"] == (2, 2)
+    assert observed["config"] == observed["devices"] == 2
+    assert observed["cross"] is False
+    assert observed["replica_id"].dtype == tf.int32  # a tensor, as in the original
+    assert observed["input"] == ("train", 1, 0, 2, 4)
+    assert observed["input_scope"] is True
 
 
 def test_replicas_take_the_elements_in_turn(tmp_path):
@@ -229,5 +229,5 @@ def test_initial_values_may_come_from_a_checkpoint(tmp_path):
 
     run = estimator(model_fn, tmp_path / "second", mirrored(2)).train(batches(4), max_steps=1)
     start = run.model_dir + "/model.ckpt-0"
-    found = tf.train.load_checkpoint(start).get_tensor("hidden/kernel")
-    np.testing.assert_allclose(found, weights(first)["hidden/kernel"])
+    start_kernel = tf.train.load_checkpoint(start).get_tensor("hidden/kernel")
+    np.testing.assert_allclose(start_kernel, weights(first)["hidden/kernel"])

@@ -132,9 +132,9 @@ def test_batch_norm_averages_the_replicas_moving_averages(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("aggregation", "wanted"), [("SUM", 6.0), ("MEAN", 3.0), ("ONLY_FIRST_REPLICA", 2.0)]
+    ("aggregation", "expected"), [("SUM", 6.0), ("MEAN", 3.0), ("ONLY_FIRST_REPLICA", 2.0)]
 )
-def test_a_replicas_assignment_to_a_shared_variable_is_joined(aggregation, wanted, tmp_path):
+def test_a_replicas_assignment_to_a_shared_variable_is_joined(aggregation, expected, tmp_path):
     def assigning(features, labels, mode):
         del labels
         shared = v1.get_variable(
@@ -149,7 +149,7 @@ def test_a_replicas_assignment_to_a_shared_variable_is_joined(aggregation, wante
 
     data = tf.data.Dataset.from_tensor_slices(np.array([2.0, 4.0], np.float32))
     run = estimator(assigning, tmp_path, mirrored(2)).train(lambda: data)
-    assert weights(run)["shared"] == wanted
+    assert weights(run)["shared"] == expected
 
 
 def test_an_average_of_a_variable_of_the_replicas_follows_their_mean(tmp_path):

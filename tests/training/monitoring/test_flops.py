@@ -34,11 +34,11 @@ def test_a_dense_layer_and_its_gradients():
 
     forward = 2 * 6 * 8 * 16 + 2 * 6 * 16 * 4
     backward = 2 * 6 * 8 * 16 + 2 * (2 * 6 * 16 * 4)  # no gradient of the features
-    found = flops_of(build)
-    assert found.total == forward + backward
-    assert found.by_type == {"MatMul": forward + backward}
-    assert found.dtypes == {"float32": forward + backward}
-    assert not found.missing
+    count = flops_of(build)
+    assert count.total == forward + backward
+    assert count.by_type == {"MatMul": forward + backward}
+    assert count.dtypes == {"float32": forward + backward}
+    assert not count.missing
 
 
 def test_convolutions_and_their_gradients():
@@ -56,11 +56,11 @@ def test_convolutions_and_their_gradients():
 
 
 @pytest.mark.parametrize(
-    ("equation", "wanted"),
+    ("equation", "expected"),
     [("bi,ij->bj", 2 * 6 * 8 * 3), ("...i,ij->...j", 2 * 6 * 8 * 3), ("bi,ij->", 2 * 6 * 8 * 3)],
 )
-def test_einsum_counts_each_combination_of_indices(equation, wanted):
-    assert flops_of(lambda x: tf.einsum(equation, x, tf.ones([8, 3]))).total == wanted
+def test_einsum_counts_each_combination_of_indices(equation, expected):
+    assert flops_of(lambda x: tf.einsum(equation, x, tf.ones([8, 3]))).total == expected
 
 
 def test_batches_of_matrices_and_transposed_ones():
@@ -77,9 +77,9 @@ def test_products_in_a_loop_are_named_as_missing():
         body = lambda i, y: (i + 1, tf.matmul(y, square))  # noqa: E731
         return tf.while_loop(lambda i, y: i < 3, body, [0, x])
 
-    found = flops_of(build)
-    assert found.total == 0
-    assert "products in functions, loops or branches, such as while" in found.missing
+    count = flops_of(build)
+    assert count.total == 0
+    assert "products in functions, loops or branches, such as while" in count.missing
 
 
 def model_fn(features, labels, mode, params):

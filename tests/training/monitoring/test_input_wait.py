@@ -26,11 +26,11 @@ class FakeLoop:
 
     def __call__(self, iterator, steps, rng_step=0, limit=None, fed=(), start=None, singly=True):
         is_real = iterator.element_spec.shape.rank == 1
-        taken = sum(1 for _, _ in zip(range(steps), iterator)) if is_real else steps
+        steps_run = sum(1 for _, _ in zip(range(steps), iterator)) if is_real else steps
         self.calls.append((steps, rng_step, start))
         waits = self.input_secs if start is None else 0.0
-        self.now += taken * max(self.step_secs, waits)
-        return LoopResult(taken, taken < steps, 0.5, None, None, rng_step + taken)
+        self.now += steps_run * max(self.step_secs, waits)
+        return LoopResult(steps_run, steps_run < steps, 0.5, None, None, rng_step + steps_run)
 
 
 def measured(step_secs, input_secs, batches=10_000):
@@ -135,9 +135,9 @@ def test_batches_of_any_kind_are_drawn_in_order_and_none_is_lost():
     for count in (1, 3, 2):
         drawn = batches.draw(data, count)
         assert drawn.element_spec == data.element_spec
-        found = list(drawn)
-        assert all(int(one["sparse"].values[0]) == int(one["dense"][0]) for one in found)
-        seen += [int(one["dense"][0]) for one in found]
+        remaining = list(drawn)
+        assert all(int(one["sparse"].values[0]) == int(one["dense"][0]) for one in remaining)
+        seen += [int(one["dense"][0]) for one in remaining]
         seen.append(int(next(data)["dense"][0]))
     assert seen == list(range(10))
     assert [int(one["dense"][0]) for one in batches.draw(data, 5)] == [10, 11]
@@ -225,8 +225,8 @@ def test_training_gives_the_same_numbers_with_a_monitor(tmp_path, steps):
     monitor = eb.training.Monitor(shown, every_secs=0.0)
     with_it = weights_after(str(tmp_path / "with"), [monitor], **steps)
     without = weights_after(str(tmp_path / "without"), [], **steps)
-    for got, wanted in zip(with_it, without):
-        np.testing.assert_array_equal(got, wanted)
+    for got, expected in zip(with_it, without):
+        np.testing.assert_array_equal(got, expected)
     assert with_it[-1] == steps.get("max_steps", 600)
     assert any(report.use.input_wait is not None for report in shown.reports)
 
@@ -248,8 +248,8 @@ def test_replicas_that_draw_their_own_batches_give_the_same_numbers(tmp_path):
 
     with_it = trained("with", eb.training.Monitor(shown, every_secs=0.0))
     without = trained("without")
-    for got, wanted in zip(with_it, without):
-        np.testing.assert_array_equal(got, wanted)
+    for got, expected in zip(with_it, without):
+        np.testing.assert_array_equal(got, expected)
     assert with_it[-1] == 300  # two batches a step
     assert any(report.use.input_wait is not None for report in shown.reports)
     assert shown.reports[-1].examples_per_sec == pytest.approx(8 * shown.reports[-1].steps_per_sec)

@@ -75,8 +75,8 @@ def test_the_report_is_one_file_with_everything(shown_run):
 
 def test_the_figures_are_in_tensorboard(shown_run):
     folder, _ = shown_run
-    found = eb.experimental.read_eval_metrics(folder)
-    tags = {tag for values in found.values() for tag in values}
+    metrics = eb.experimental.read_eval_metrics(folder)
+    tags = {tag for values in metrics.values() for tag in values}
     assert {"monitor/flops_per_sec", "monitor/input_wait_share"} <= tags
 
 
@@ -124,11 +124,11 @@ def test_a_slow_input_is_named_with_its_remedy(tmp_path):
     def slow_input():
         return train_input().map(slowly)
 
-    said = []
-    monitor = eb.training.Monitor(lambda report: None, said.append)
+    messages = []
+    monitor = eb.training.Monitor(lambda report: None, messages.append)
     regressor(tmp_path).train(slow_input, max_steps=600, hooks=[monitor])
     assert any(
-        re.match(r"Steps waited for their input \d\d% .* Let the input run", s) for s in said
+        re.match(r"Steps waited for their input \d\d% .* Let the input run", s) for s in messages
     )
     assert "Steps waited for their input" in (tmp_path / "report.html").read_text()
 

@@ -25,7 +25,7 @@ def test_gpus_are_found_by_their_drivers_names_alone():
 
 
 @pytest.mark.parametrize(
-    ("gpu", "dtype", "tf32", "wanted"),
+    ("gpu", "dtype", "tf32", "expected"),
     [
         ("A100 40GB", "float32", True, 156e12),
         ("A100 40GB", "bfloat16", True, 312e12),
@@ -35,24 +35,24 @@ def test_gpus_are_found_by_their_drivers_names_alone():
         ("H200 SXM", "float64", True, None),
     ],
 )
-def test_the_peak_is_that_of_the_matrix_units_for_a_dtype(gpu, dtype, tf32, wanted):
-    found = peaks.rate_of_gpu(chips.GPUS[gpu], dtype, tf32)
-    assert found.flops == wanted
-    assert bool(found.about) == (wanted is None)
+def test_the_peak_is_that_of_the_matrix_units_for_a_dtype(gpu, dtype, tf32, expected):
+    rate = peaks.rate_of_gpu(chips.GPUS[gpu], dtype, tf32)
+    assert rate.flops == expected
+    assert bool(rate.about) == (expected is None)
 
 
 @pytest.mark.parametrize(
-    ("named", "wanted"),
+    ("named", "expected"),
     [("v3-8", "TPU v3"), ("v5litepod-8", "TPU v5e"), ("v6e-1", "TPU v6e"), ("v9-8", "TPU")],
 )
-def test_a_tpu_is_known_by_the_name_of_its_slice(monkeypatch, named, wanted):
+def test_a_tpu_is_known_by_the_name_of_its_slice(monkeypatch, named, expected):
     monkeypatch.setenv("TPU_ACCELERATOR_TYPE", named)
     monkeypatch.setattr(peaks, "is_on_tpu", lambda strategy: True)
-    found = peaks.peak_of(default_strategy(), {})
-    assert found.device == wanted
-    assert (found.flops is None) == (wanted == "TPU")
+    peak = peaks.peak_of(default_strategy(), {})
+    assert peak.device == expected
+    assert (peak.flops is None) == (expected == "TPU")
 
 
 def test_a_cpu_has_no_peak():
-    found = peaks.peak_of(default_strategy(), {"float32": 1})
-    assert (found.device, found.flops) == ("CPU", None)
+    peak = peaks.peak_of(default_strategy(), {"float32": 1})
+    assert (peak.device, peak.flops) == ("CPU", None)

@@ -13,9 +13,9 @@ __all__ = ["CASES"]
 
 def _looked_up(name):
     def build():
-        found = tf.contrib
+        place = tf.contrib
         for part in name.split("."):
-            found = getattr(found, part)
+            place = getattr(place, part)
 
     return build
 
@@ -28,8 +28,8 @@ def _on_a_tpu():
     model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
     model.compile(tf.train.GradientDescentOptimizer(0.1), "mse")
     strategy = tf.contrib.tpu.TPUDistributionStrategy(_resolver())
-    made = tf.contrib.tpu.keras_to_tpu_model(model, strategy)
-    made.fit(np.zeros([8, 2], np.float32), np.zeros([8, 1], np.float32))
+    tpu_model = tf.contrib.tpu.keras_to_tpu_model(model, strategy)
+    tpu_model.fit(np.zeros([8, 2], np.float32), np.zeros([8, 1], np.float32))
 
 
 _ON_TPUS = {

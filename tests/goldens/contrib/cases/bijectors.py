@@ -1,7 +1,7 @@
 """tf.contrib.distributions.bijectors, and distributions of their images."""
 
 import tensorflow as tf
-from goldens.contrib.cases.distribution_families import described, given, named, positive, tried
+from goldens.contrib.cases.distribution_families import described, named, positive, tensor, tried
 from goldens.contrib.cases.inputs import array, shares, unknown
 from goldens.contrib.observe import Case
 from tensorflow.contrib.distributions.python.ops.bijectors.weibull import Weibull
@@ -10,25 +10,25 @@ distributions = tf.contrib.distributions
 bijectors = distributions.bijectors
 
 
-def observed(made, x, y, event_ndims, attributes=()):
+def observed(bijector, x, y, event_ndims, attributes=()):
     """What a bijector does with x and y."""
     seen = {
-        "forward": tried(lambda: made.forward(x)),
-        "inverse": tried(lambda: made.inverse(y)),
-        "fldj": tried(lambda: made.forward_log_det_jacobian(x, event_ndims=event_ndims)),
-        "ildj": tried(lambda: made.inverse_log_det_jacobian(y, event_ndims=event_ndims)),
-        "forward shape": tried(lambda: made.forward_event_shape(x.shape)),
-        "inverse shape": tried(lambda: made.inverse_event_shape(y.shape)),
-        "forward shape tensor": tried(lambda: made.forward_event_shape_tensor(tf.shape(x))),
-        "inverse shape tensor": tried(lambda: made.inverse_event_shape_tensor(tf.shape(y))),
-        "name": made.name,
-        "dtype": made.dtype,
-        "is constant": made.is_constant_jacobian,
-        "forward ndims": made.forward_min_event_ndims,
-        "inverse ndims": made.inverse_min_event_ndims,
-        "validates": made.validate_args,
+        "forward": tried(lambda: bijector.forward(x)),
+        "inverse": tried(lambda: bijector.inverse(y)),
+        "fldj": tried(lambda: bijector.forward_log_det_jacobian(x, event_ndims=event_ndims)),
+        "ildj": tried(lambda: bijector.inverse_log_det_jacobian(y, event_ndims=event_ndims)),
+        "forward shape": tried(lambda: bijector.forward_event_shape(x.shape)),
+        "inverse shape": tried(lambda: bijector.inverse_event_shape(y.shape)),
+        "forward shape tensor": tried(lambda: bijector.forward_event_shape_tensor(tf.shape(x))),
+        "inverse shape tensor": tried(lambda: bijector.inverse_event_shape_tensor(tf.shape(y))),
+        "name": bijector.name,
+        "dtype": bijector.dtype,
+        "is constant": bijector.is_constant_jacobian,
+        "forward ndims": bijector.forward_min_event_ndims,
+        "inverse ndims": bijector.inverse_min_event_ndims,
+        "validates": bijector.validate_args,
     }
-    seen.update({key: getattr(made, key) for key in attributes})
+    seen.update({key: getattr(bijector, key) for key in attributes})
     return named(seen)
 
 
@@ -37,8 +37,8 @@ def of(kind, x, y, event_ndims=0, attributes=(), **options):
 
     def build():
         arguments = {key: each() if callable(each) else each for key, each in options.items()}
-        made = (Weibull if kind == "Weibull" else getattr(bijectors, kind))(**arguments)
-        return observed(made, x(), y(), event_ndims, attributes)
+        bijector = (Weibull if kind == "Weibull" else getattr(bijectors, kind))(**arguments)
+        return observed(bijector, x(), y(), event_ndims, attributes)
 
     return build
 
@@ -48,17 +48,17 @@ def checked(kind, function, **options):
 
     def build():
         arguments = {key: each() if callable(each) else each for key, each in options.items()}
-        made = Weibull if kind == "Weibull" else getattr(bijectors, kind)
-        return function(made(validate_args=True, **arguments))
+        class_ = Weibull if kind == "Weibull" else getattr(bijectors, kind)
+        return function(class_(validate_args=True, **arguments))
 
     return Case(build, has_gradients=False)
 
 
 def absolute():
-    made, y = bijectors.AbsoluteValue(), positive(2, 3)
-    inverse = made.inverse(y)
-    ildj = made.inverse_log_det_jacobian(y, event_ndims=0)
-    seen = {"forward": made.forward(given(3)), "name": made.name}
+    bijector, y = bijectors.AbsoluteValue(), positive(2, 3)
+    inverse = bijector.inverse(y)
+    ildj = bijector.inverse_log_det_jacobian(y, event_ndims=0)
+    seen = {"forward": bijector.forward(tensor(3)), "name": bijector.name}
     seen.update({"inverse %d" % i: each for i, each in enumerate(inverse)})
     seen.update({"ildj %d" % i: each for i, each in enumerate(ildj)})
     return named(seen)
@@ -66,20 +66,20 @@ def absolute():
 
 def chain(make, x, y, event_ndims, **options):
     def build():
-        made = bijectors.Chain(make(), **options)
-        return observed(made, x(), y(), event_ndims)
+        chain = bijectors.Chain(make(), **options)
+        return observed(chain, x(), y(), event_ndims)
 
     return build
 
 
 def inline():
-    made = bijectors.Inline(
+    inline_bijector = bijectors.Inline(
         forward_fn=tf.exp,
         inverse_fn=tf.log,
         inverse_log_det_jacobian_fn=lambda y: -tf.log(y),
         forward_min_event_ndims=0,
     )
-    return observed(made, given(2, 3), positive(2, 3), 0)
+    return observed(inline_bijector, tensor(2, 3), positive(2, 3), 0)
 
 
 def no_inline():
@@ -103,13 +103,13 @@ def conditional():
         def _inverse_log_det_jacobian(self, y, by):
             return -tf.log(tf.abs(by)) + tf.zeros_like(y)
 
-    made, x, by = Times(), given(3), tf.constant(2.0)
+    times, x, by = Times(), tensor(3), tf.constant(2.0)
     return named(
         {
-            "forward": made.forward(x, by=by),
-            "inverse": made.inverse(x, by=by),
-            "fldj": made.forward_log_det_jacobian(x, event_ndims=0, by=by),
-            "ildj": made.inverse_log_det_jacobian(x, event_ndims=1, by=by),
+            "forward": times.forward(x, by=by),
+            "inverse": times.inverse(x, by=by),
+            "fldj": times.forward_log_det_jacobian(x, event_ndims=0, by=by),
+            "ildj": times.inverse_log_det_jacobian(x, event_ndims=1, by=by),
         }
     )
 
@@ -127,17 +127,17 @@ def network(shift_only=False, **options):
 
 def autoregressive(shift_only=False, **options):
     def build():
-        made = bijectors.MaskedAutoregressiveFlow(network(shift_only), **options)
-        return observed(made, given(2, 3), tf.constant(array(2, 3)), 1)
+        bijector = bijectors.MaskedAutoregressiveFlow(network(shift_only), **options)
+        return observed(bijector, tensor(2, 3), tf.constant(array(2, 3)), 1)
 
     return build
 
 
 def template(**options):
     def build():
-        made = bijectors.masked_autoregressive_default_template([8, 6], **options)
-        shift, log_scale = made(given(2, 3))
-        again = made(tf.constant(array(4, 3)))[0]
+        template = bijectors.masked_autoregressive_default_template([8, 6], **options)
+        shift, log_scale = template(tensor(2, 3))
+        again = template(tf.constant(array(4, 3)))[0]
         seen = {"shift": shift, "again": again}
         if log_scale is not None:
             seen["log scale"] = log_scale
@@ -148,7 +148,7 @@ def template(**options):
 
 def flow():
     """A flow with a network, as programs have it."""
-    made = distributions.TransformedDistribution(
+    transformed = distributions.TransformedDistribution(
         distribution=distributions.Normal(0.0, 1.0),
         bijector=bijectors.Chain(
             [
@@ -161,12 +161,14 @@ def flow():
         event_shape=[3],
         name="flow",
     )
-    return named({"log_prob": made.log_prob(given(2, 3)), "sample": made.sample(2, seed=1)})
+    return named(
+        {"log_prob": transformed.log_prob(tensor(2, 3)), "sample": transformed.sample(2, seed=1)}
+    )
 
 
 def masked(**options):
     def build():
-        return tf.identity(bijectors.masked_dense(given(2, 4), **options), name="made")
+        return tf.identity(bijectors.masked_dense(tensor(2, 4), **options), name="made")
 
     return build
 
@@ -182,17 +184,17 @@ def coupling(shift_only=False):
             shift = tf.concat([total * 0.5] * units, -1)
             return shift, None if shift_only else tf.tanh(shift)
 
-        made = bijectors.RealNVP(2, function)
-        return observed(made, given(2, 3), tf.constant(array(2, 3)), 1)
+        real_nvp = bijectors.RealNVP(2, function)
+        return observed(real_nvp, tensor(2, 3), tf.constant(array(2, 3)), 1)
 
     return build
 
 
 def coupling_template(**options):
     def build():
-        made = bijectors.real_nvp_default_template([4, 5], **options)
-        shift, log_scale = made(given(2, 3), 2)
-        seen = {"shift": shift, "again": made(tf.constant(array(4, 3)), 2)[0]}
+        template = bijectors.real_nvp_default_template([4, 5], **options)
+        shift, log_scale = template(tensor(2, 3), 2)
+        seen = {"shift": shift, "again": template(tf.constant(array(4, 3)), 2)[0]}
         if log_scale is not None:
             seen["log scale"] = log_scale
         return named(seen)
@@ -201,14 +203,14 @@ def coupling_template(**options):
 
 
 def all_masked():
-    made = bijectors.RealNVP(3, lambda x, units: (x, None))
-    return made.forward(tf.zeros([2, 3]))
+    real_nvp = bijectors.RealNVP(3, lambda x, units: (x, None))
+    return real_nvp.forward(tf.zeros([2, 3]))
 
 
 def normalization(layer=None, **options):
     def build():
-        made = bijectors.BatchNormalization(layer and layer(), **options)
-        return observed(made, given(4, 3), tf.constant(array(4, 3)) * 2.0, 1)
+        normalization = bijectors.BatchNormalization(layer and layer(), **options)
+        return observed(normalization, tensor(4, 3), tf.constant(array(4, 3)) * 2.0, 1)
 
     return build
 
@@ -217,16 +219,16 @@ def transformed(
     base, bijector, values, shares_of=None, batch_shape=None, event_shape=None, **options
 ):
     def build():
-        made = distributions.TransformedDistribution(
+        transformed = distributions.TransformedDistribution(
             base(), bijector(), batch_shape=batch_shape, event_shape=event_shape, **options
         )
-        return described(made, values(), shares_of and shares_of())
+        return described(transformed, values(), shares_of and shares_of())
 
     return build
 
 
 def normal(*shape):
-    return lambda: distributions.Normal(given(*shape), positive(*shape))
+    return lambda: distributions.Normal(tensor(*shape), positive(*shape))
 
 
 def standard():
@@ -239,7 +241,7 @@ def lower(*shape):
 
 
 def vectors():
-    return given(2, 3)
+    return tensor(2, 3)
 
 
 def values():
@@ -261,7 +263,7 @@ def distribution_of(*shape):
 CASES = {
     "distributions.bijectors.AbsoluteValue": absolute,
     "distributions.bijectors.AbsoluteValue: negative": checked(
-        "AbsoluteValue", lambda made: made.inverse(-1.0)
+        "AbsoluteValue", lambda bijector: bijector.inverse(-1.0)
     ),
     "distributions.bijectors.AffineScalar": of(
         "AffineScalar",
@@ -276,11 +278,13 @@ CASES = {
         "AffineScalar", vectors, values, 1, shift=2.0
     ),
     "distributions.bijectors.AffineScalar: zero": checked(
-        "AffineScalar", lambda made: made.forward(1.0), scale=0.0
+        "AffineScalar", lambda bijector: bijector.forward(1.0), scale=0.0
     ),
     "distributions.bijectors.Exp": of("Exp", vectors, high),
     "distributions.bijectors.Exp: vector": of("Exp", vectors, high, 1, name="own"),
-    "distributions.bijectors.Exp: negative": checked("Exp", lambda made: made.inverse(-1.0)),
+    "distributions.bijectors.Exp: negative": checked(
+        "Exp", lambda bijector: bijector.inverse(-1.0)
+    ),
     "distributions.bijectors.PowerTransform": of(
         "PowerTransform", lambda: positive(2, 3), high, power=0.5, attributes=("power",)
     ),
@@ -288,7 +292,7 @@ CASES = {
         "PowerTransform", vectors, high, power=-1.0
     ),
     "distributions.bijectors.PowerTransform: domain": checked(
-        "PowerTransform", lambda made: made.forward(-3.0), power=0.5
+        "PowerTransform", lambda bijector: bijector.forward(-3.0), power=0.5
     ),
     "distributions.bijectors.Sigmoid": of("Sigmoid", vectors, fractions),
     "distributions.bijectors.Softplus": of(
@@ -303,12 +307,16 @@ CASES = {
         attributes=("hinge_softness",),
     ),
     "distributions.bijectors.Softplus: zero": checked(
-        "Softplus", lambda made: made.forward(1.0), hinge_softness=0.0
+        "Softplus", lambda bijector: bijector.forward(1.0), hinge_softness=0.0
     ),
     "distributions.bijectors.Softsign": of("Softsign", vectors, fractions),
-    "distributions.bijectors.Softsign: domain": checked("Softsign", lambda made: made.inverse(1.5)),
+    "distributions.bijectors.Softsign: domain": checked(
+        "Softsign", lambda bijector: bijector.inverse(1.5)
+    ),
     "distributions.bijectors.Square": of("Square", lambda: positive(2, 3), high),
-    "distributions.bijectors.Square: negative": checked("Square", lambda made: made.forward(-1.0)),
+    "distributions.bijectors.Square: negative": checked(
+        "Square", lambda bijector: bijector.forward(-1.0)
+    ),
     "distributions.bijectors.Gumbel": of(
         "Gumbel",
         vectors,
@@ -317,7 +325,9 @@ CASES = {
         scale=lambda: tf.constant([1.0, 2.0, 0.5]),
         attributes=("loc", "scale"),
     ),
-    "distributions.bijectors.Gumbel: domain": checked("Gumbel", lambda made: made.inverse(1.5)),
+    "distributions.bijectors.Gumbel: domain": checked(
+        "Gumbel", lambda bijector: bijector.inverse(1.5)
+    ),
     "distributions.bijectors.Weibull": of(
         "Weibull",
         lambda: positive(2, 3),
@@ -326,7 +336,9 @@ CASES = {
         concentration=1.5,
         attributes=("scale", "concentration"),
     ),
-    "distributions.bijectors.Weibull: domain": checked("Weibull", lambda made: made.forward(-1.0)),
+    "distributions.bijectors.Weibull: domain": checked(
+        "Weibull", lambda bijector: bijector.forward(-1.0)
+    ),
     "distributions.bijectors.Kumaraswamy": of(
         "Kumaraswamy",
         fractions,
@@ -336,7 +348,10 @@ CASES = {
         attributes=("concentration1", "concentration0"),
     ),
     "distributions.bijectors.Kumaraswamy: domain": checked(
-        "Kumaraswamy", lambda made: made.forward(1.5), concentration1=2.0, concentration0=0.7
+        "Kumaraswamy",
+        lambda bijector: bijector.forward(1.5),
+        concentration1=2.0,
+        concentration0=0.7,
     ),
     "distributions.bijectors.SinhArcsinh": of(
         "SinhArcsinh",
@@ -348,7 +363,7 @@ CASES = {
     ),
     "distributions.bijectors.SinhArcsinh: nothing": of("SinhArcsinh", vectors, values, 1),
     "distributions.bijectors.SinhArcsinh: negative": checked(
-        "SinhArcsinh", lambda made: made.forward(1.0), tailweight=-1.0
+        "SinhArcsinh", lambda bijector: bijector.forward(1.0), tailweight=-1.0
     ),
     "distributions.bijectors.Affine": of(
         "Affine",
@@ -379,7 +394,7 @@ CASES = {
     ),
     "distributions.bijectors.Affine: batch": of(
         "Affine",
-        lambda: given(4, 2, 3),
+        lambda: tensor(4, 2, 3),
         lambda: tf.constant(array(4, 2, 3)),
         1,
         shift=lambda: tf.constant(array(2, 3)),
@@ -423,10 +438,10 @@ CASES = {
         scale_diag=[1.0, 2.0, 3.0],
     ),
     "distributions.bijectors.Affine: zero": checked(
-        "Affine", lambda made: made.forward([1.0, 2.0]), scale_diag=[0.0, 1.0]
+        "Affine", lambda bijector: bijector.forward([1.0, 2.0]), scale_diag=[0.0, 1.0]
     ),
     "distributions.bijectors.Affine: too few dimensions": checked(
-        "Affine", lambda made: made.forward([1.0, 2.0]), scale_diag=[[2.0, 1.0]]
+        "Affine", lambda bijector: bijector.forward([1.0, 2.0]), scale_diag=[[2.0, 1.0]]
     ),
     "distributions.bijectors.Invert": lambda: observed(
         bijectors.Invert(bijectors.SoftmaxCentered()), distribution_of(2, 4)(), vectors(), 1
@@ -445,7 +460,7 @@ CASES = {
     ),
     "distributions.bijectors.Chain: reshaped": chain(
         lambda: [bijectors.Softplus(), bijectors.Reshape([3, 2], [6])],
-        lambda: given(2, 6),
+        lambda: tensor(2, 6),
         lambda: tf.exp(tf.constant(array(2, 3, 2))),
         1,
     ),
@@ -470,12 +485,12 @@ CASES = {
     ),
     "distributions.bijectors.Permute: unknown": checked(
         "Permute",
-        lambda made: made.forward([1.0, 2.0]),
+        lambda bijector: bijector.forward([1.0, 2.0]),
         permutation=lambda: tf.placeholder_with_default([0, 0], [2]),
     ),
     "distributions.bijectors.Reshape": of(
         "Reshape",
-        lambda: given(2, 6),
+        lambda: tensor(2, 6),
         lambda: tf.constant(array(2, 3, 2)),
         1,
         event_shape_out=[3, 2],
@@ -483,7 +498,7 @@ CASES = {
     ),
     "distributions.bijectors.Reshape: rest": of(
         "Reshape",
-        lambda: given(2, 6),
+        lambda: tensor(2, 6),
         lambda: tf.constant(array(2, 3, 2)),
         2,
         event_shape_out=[3, -1],
@@ -500,13 +515,13 @@ CASES = {
     ),
     "distributions.bijectors.Reshape: other size": checked(
         "Reshape",
-        lambda made: made.forward(tf.zeros([2, 5])),
+        lambda bijector: bijector.forward(tf.zeros([2, 5])),
         event_shape_out=[3, 2],
         event_shape_in=[6],
     ),
     "distributions.bijectors.Reshape: two rests": checked(
         "Reshape",
-        lambda made: made.forward(tf.zeros([2, 6])),
+        lambda bijector: bijector.forward(tf.zeros([2, 6])),
         event_shape_out=[-1, -1],
         event_shape_in=[6],
     ),
@@ -530,7 +545,7 @@ CASES = {
         "Ordered", lambda: tf.cumsum(positive(2, 3), -1), values, 1
     ),
     "distributions.bijectors.Ordered: not increasing": checked(
-        "Ordered", lambda made: made.forward([1.0, 0.5])
+        "Ordered", lambda bijector: bijector.forward([1.0, 0.5])
     ),
     "distributions.bijectors.MaskedAutoregressiveFlow": autoregressive(),
     "distributions.bijectors.MaskedAutoregressiveFlow: shift": autoregressive(
@@ -609,7 +624,7 @@ CASES = {
         standard, lambda: bijectors.Sigmoid(), fractions, batch_shape=[2, 3]
     ),
     "distributions.TransformedDistribution: simplex": transformed(
-        lambda: distributions.MultivariateNormalDiag(given(3), positive(3)),
+        lambda: distributions.MultivariateNormalDiag(tensor(3), positive(3)),
         lambda: bijectors.SoftmaxCentered(),
         distribution_of(2, 4),
     ),

@@ -81,9 +81,9 @@ def features():
     }
 
 
-def sequences(*made):
+def sequences(*makers):
     """An input layer of some columns."""
-    return lambda: columns.sequence_input_layer(features(), [make() for make in made])
+    return lambda: columns.sequence_input_layer(features(), [make() for make in makers])
 
 
 def words():

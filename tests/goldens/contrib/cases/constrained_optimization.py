@@ -81,16 +81,16 @@ def trained(kind, steps=4, problem=None, method="minimize_constrained", step=Fal
     """Runs steps, and reads the state after each."""
 
     def build():
-        given = dict(options)
-        call = given.pop("call", {})
-        inner = given.pop("inner", sgd)
-        if "constraint_optimizer" in given:
-            given["constraint_optimizer"] = given["constraint_optimizer"]()
-        optimizer = kind(inner(), **given)
+        arguments = dict(options)
+        call = arguments.pop("call", {})
+        inner = arguments.pop("inner", sgd)
+        if "constraint_optimizer" in arguments:
+            arguments["constraint_optimizer"] = arguments["constraint_optimizer"]()
+        optimizer = kind(inner(), **arguments)
         if step:
             call = dict(call, global_step=tf.train.get_or_create_global_step())
-        made = getattr(optimizer, method)(Problem(**(problem or {})), **call)
-        return Steps([made] * steps)
+        step_op = getattr(optimizer, method)(Problem(**(problem or {})), **call)
+        return Steps([step_op] * steps)
 
     return Case(build, has_gradients=False, queues=None)
 
@@ -123,19 +123,19 @@ def of_all(kind, **options):
     """Cases that each optimizer has."""
     name = "constrained_optimization.%s" % kind
     public = getattr(tfco, kind)
-    made = Additive if kind == "AdditiveExternalRegretOptimizer" else public
+    target = Additive if kind == "AdditiveExternalRegretOptimizer" else public
     return {
-        name: trained(made, **options),
-        name + ": proxies": trained(made, problem={"proxies": True}, **options),
+        name: trained(target, **options),
+        name + ": proxies": trained(target, problem={"proxies": True}, **options),
         name + ": two optimizers": trained(
             public, constraint_optimizer=lambda: sgd(0.5), call={"name": "own"}, **options
         ),
-        name + ": Adam": trained(made, inner=lambda: tf.train.AdamOptimizer(0.1), **options),
-        name + ": a step": trained(made, step=True, problem={"first": True}, **options),
+        name + ": Adam": trained(target, inner=lambda: tf.train.AdamOptimizer(0.1), **options),
+        name + ": a step": trained(target, step=True, problem={"first": True}, **options),
         name + ": first unconstrained": trained(
-            made, method="minimize", step=True, call={"unconstrained_steps": 2}, **options
+            target, method="minimize", step=True, call={"unconstrained_steps": 2}, **options
         ),
-        name + ": a matrix of constraints": trained(made, problem={"shape": (1, 2)}, **options),
+        name + ": a matrix of constraints": trained(target, problem={"shape": (1, 2)}, **options),
         name + ": properties": Case(lambda: properties(public), has_gradients=False),
     }
 

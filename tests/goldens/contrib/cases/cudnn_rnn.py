@@ -63,11 +63,11 @@ def cells(mode, layers, both_ways=False, lengths=None):
                 )
                 return [outputs] + parts(states)
             ways = [[make() for _ in range(layers)] for _ in range(2)]
-            found = tf.contrib.rnn.stack_bidirectional_dynamic_rnn(
+            results = tf.contrib.rnn.stack_bidirectional_dynamic_rnn(
                 ways[0], ways[1], inputs, None, None, tf.float32, lengths, time_major=True
             )
-            states = [each for pair in zip(found[1], found[2]) for each in pair]
-            return [found[0]] + parts(states)
+            states = [each for pair in zip(results[1], results[2]) for each in pair]
+            return [results[0]] + parts(states)
 
     return run
 
@@ -102,13 +102,14 @@ def converted(mode, layers, direction="unidirectional", **options):
 
     def run():
         ways = 1 + (direction != "unidirectional")
-        made = converter(mode, layers, direction, **options)
+        format_converter = converter(mode, layers, direction, **options)
         weights, biases = canonical(mode, layers, ways, options.get("num_proj"))
-        found = made._cu_canonical_to_tf_canonical(weights, biases)
-        back = made._tf_canonical_to_cu_canonical(
-            list(found[0]) + list(found[1]), found[2] if len(found) > 2 else None
+        canonical_parts = format_converter._cu_canonical_to_tf_canonical(weights, biases)
+        back = format_converter._tf_canonical_to_cu_canonical(
+            list(canonical_parts[0]) + list(canonical_parts[1]),
+            canonical_parts[2] if len(canonical_parts) > 2 else None,
         )
-        return [named(each) for each in found] + [named(each) for each in back]
+        return [named(each) for each in canonical_parts] + [named(each) for each in back]
 
     return run
 
@@ -117,25 +118,25 @@ def single(mode):
     """Converts one cell's weights and biases with the methods that programs override."""
 
     def run():
-        made = converter(mode)
+        format_converter = converter(mode)
         weights, biases = canonical(mode, 1, 1)
-        kernels = made._cudnn_to_tf_weights(*weights)
-        sums = made._cudnn_to_tf_biases(*biases)
+        kernels = format_converter._cudnn_to_tf_weights(*weights)
+        sums = format_converter._cudnn_to_tf_biases(*biases)
         return [
             named(kernels),
             named(sums),
-            named(made._tf_to_cudnn_weights(0, *kernels)),
-            named(made._tf_to_cudnn_biases(*sums)),
+            named(format_converter._tf_to_cudnn_weights(0, *kernels)),
+            named(format_converter._tf_to_cudnn_biases(*sums)),
         ]
 
     return run
 
 
 def gate_order():
-    made = converter("lstm")
+    format_converter = converter("lstm")
     return [
-        list(made._cudnn_to_tf_gate_params("i", "f", "c", "o")),
-        list(made._tf_to_cudnn_gate_params("i", "c", "f", "o")),
+        list(format_converter._cudnn_to_tf_gate_params("i", "f", "c", "o")),
+        list(format_converter._tf_to_cudnn_gate_params("i", "c", "f", "o")),
     ]
 
 
@@ -162,14 +163,14 @@ def saveable(kind_name, layers, direction, size, own_names=False, **options):
                     return "own/%s_%d" % ("fw" if is_fwd else "bw", layer)
 
             kind = Own
-        made = kind(variable, layers, UNITS, SHAPE[2], direction=direction, **options)
+        saveable = kind(variable, layers, UNITS, SHAPE[2], direction=direction, **options)
         return [
-            made.name,
-            [each.name for each in made.specs],
-            [each.slice_spec for each in made.specs],
-            [each.dtype for each in made.specs],
-            made._param_names,
-            type(made.format_converter).__name__,
+            saveable.name,
+            [each.name for each in saveable.specs],
+            [each.slice_spec for each in saveable.specs],
+            [each.dtype for each in saveable.specs],
+            saveable._param_names,
+            type(saveable.format_converter).__name__,
         ]
 
     return apart(run)
@@ -183,9 +184,9 @@ def sized(mode, layers, direction):
 
 def attributes(name, **options):
     def run():
-        made = getattr(ops, name)(2, UNITS, SHAPE[2], **options)
+        network = getattr(ops, name)(2, UNITS, SHAPE[2], **options)
         names = "num_layers num_units input_size rnn_mode input_mode direction num_proj"
-        return [getattr(made, each) for each in names.split()] + [made._NUM_PARAMS_PER_LAYER]
+        return [getattr(network, each) for each in names.split()] + [network._NUM_PARAMS_PER_LAYER]
 
     return run
 
@@ -210,11 +211,11 @@ def constants(module):
 
 def network(name, **options):
     """Makes a network's operations, for what is refused."""
-    made = getattr(ops, name)(1, UNITS, SHAPE[2])
-    return made(
+    rnn = getattr(ops, name)(1, UNITS, SHAPE[2])
+    return rnn(
         tf.zeros(SHAPE, options.get("dtype", tf.float32)),
         *[tf.zeros([1, 2, UNITS])] * (2 if name == "CudnnLSTM" else 1),
-        params=tf.zeros([sized(made.rnn_mode, 1, "unidirectional")]),
+        params=tf.zeros([sized(rnn.rnn_mode, 1, "unidirectional")]),
         is_training=options.get("training", True),
     )
 
@@ -227,23 +228,23 @@ def both(name):
 
 def shapes(name, time_major=True, lengths=None):
     def run():
-        made = getattr(ops, name)(1, UNITS, SHAPE[2], direction="bidirectional")
-        params = tf.zeros([sized(made.rnn_mode, 1, "bidirectional")])
+        rnn = getattr(ops, name)(1, UNITS, SHAPE[2], direction="bidirectional")
+        params = tf.zeros([sized(rnn.rnn_mode, 1, "bidirectional")])
         state = (2, 2, UNITS)
         x = SHAPE if time_major else (SHAPE[1], SHAPE[0], SHAPE[2])
         states = [tf.zeros(state)] * (2 if name == "CudnnLSTM" else 1)
-        found = made(
+        results = rnn(
             tf.zeros(x), *states, params=params, time_major=time_major, sequence_lengths=lengths
         )
-        return [each.shape.as_list() for each in found]
+        return [each.shape.as_list() for each in results]
 
     return apart(run)
 
 
 def size(**options):
-    given = {"rnn_mode": "lstm", "num_layers": 1, "num_units": UNITS, "input_size": SHAPE[2]}
-    given.update(options)
-    return lambda: ops.cudnn_rnn_opaque_params_size(**given)
+    arguments = {"rnn_mode": "lstm", "num_layers": 1, "num_units": UNITS, "input_size": SHAPE[2]}
+    arguments.update(options)
+    return lambda: ops.cudnn_rnn_opaque_params_size(**arguments)
 
 
 CASES = {

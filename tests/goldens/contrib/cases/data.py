@@ -92,9 +92,9 @@ def valued_optional():
 def saveable():
     """Saves and restores the iterator's position, in between two elements."""
     iterator = tf.data.make_initializable_iterator(counted(4))
-    made = data.make_saveable_from_iterator(iterator)
+    saveable_object = data.make_saveable_from_iterator(iterator)
     following = iterator.get_next()
-    restore = made.restore([each.tensor for each in made.specs], None)
+    restore = saveable_object.restore([each.tensor for each in saveable_object.specs], None)
     return Steps([iterator.initializer, following, restore, following])
 
 
@@ -125,8 +125,8 @@ def csv():
 def rejected():
     """Elements of class 1 only, since the target has no others."""
     labels = tf.data.Dataset.from_tensor_slices(np.array([0, 1, 1, 0, 1, 1], np.int64))
-    kept = data.rejection_resample(lambda x: x, [0.0, 1.0], [0.5, 0.5], seed=1)
-    return labels.repeat().apply(kept)
+    resample = data.rejection_resample(lambda x: x, [0.0, 1.0], [0.5, 0.5], seed=1)
+    return labels.repeat().apply(resample)
 
 
 CASES = {

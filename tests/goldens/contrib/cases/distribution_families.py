@@ -18,12 +18,12 @@ _STATISTICS = ["entropy", "mean", "mode", "stddev", "variance", "covariance"]
 _FUNCTIONS = ["log_prob", "prob", "log_cdf", "cdf", "log_survival_function", "survival_function"]
 
 
-def given(*shape):
+def tensor(*shape):
     return tf.constant(array(*shape), name="input")
 
 
 def positive(*shape):
-    return tf.exp(given(*shape))
+    return tf.exp(tensor(*shape))
 
 
 def seeds():
@@ -51,36 +51,37 @@ def named(seen):
     }
 
 
-def drawn(made, shape, seed):
+def drawn(distribution, shape, seed):
     """Samples; without gradients, where the operation that draws has none."""
-    samples = made.sample(shape, seed=seed, name="draws")
-    is_smooth = made.reparameterization_type == distributions.FULLY_REPARAMETERIZED
+    samples = distribution.sample(shape, seed=seed, name="draws")
+    is_smooth = distribution.reparameterization_type == distributions.FULLY_REPARAMETERIZED
     return samples if is_smooth else tf.stop_gradient(samples)
 
 
-def described(made, values, shares_of=None, attributes=(), sample=True):
+def described(distribution, values, shares_of=None, attributes=(), sample=True):
     """What a distribution says of itself, and of values."""
     seen = {
-        "batch": made.batch_shape,
-        "batch tensor": made.batch_shape_tensor(),
-        "event": made.event_shape,
-        "event tensor": made.event_shape_tensor(),
-        "is scalar batch": made.is_scalar_batch(),
-        "is scalar event": made.is_scalar_event(),
-        "name": made.name,
-        "dtype": made.dtype,
-        "is reparameterized": made.reparameterization_type == distributions.FULLY_REPARAMETERIZED,
+        "batch": distribution.batch_shape,
+        "batch tensor": distribution.batch_shape_tensor(),
+        "event": distribution.event_shape,
+        "event tensor": distribution.event_shape_tensor(),
+        "is scalar batch": distribution.is_scalar_batch(),
+        "is scalar event": distribution.is_scalar_event(),
+        "name": distribution.name,
+        "dtype": distribution.dtype,
+        "is reparameterized": distribution.reparameterization_type
+        == distributions.FULLY_REPARAMETERIZED,
     }
     for key in _STATISTICS:
-        seen[key] = tried(getattr(made, key))
+        seen[key] = tried(getattr(distribution, key))
     for key in _FUNCTIONS:
-        seen[key] = tried(lambda key=key: getattr(made, key)(values))
+        seen[key] = tried(lambda key=key: getattr(distribution, key)(values))
     if shares_of is not None:
-        seen["quantile"] = tried(lambda: made.quantile(shares_of))
+        seen["quantile"] = tried(lambda: distribution.quantile(shares_of))
     if sample:
-        seen["sample"] = tried(lambda: drawn(made, (), 1))
-        seen["samples"] = tried(lambda: drawn(made, [2, 3], 7))
-    seen.update({key: getattr(made, key) for key in attributes})
+        seen["sample"] = tried(lambda: drawn(distribution, (), 1))
+        seen["samples"] = tried(lambda: drawn(distribution, [2, 3], 7))
+    seen.update({key: getattr(distribution, key) for key in attributes})
     seen["seeds"] = seeds()
     return named(seen)
 
@@ -92,13 +93,13 @@ def of(kind, values, *arguments, **options):
     }
 
     def build():
-        made = getattr(distributions, kind)(
+        distribution = getattr(distributions, kind)(
             *[each() if callable(each) else each for each in arguments],
             **{key: each() if callable(each) else each for key, each in options.items()},
         )
         shares_of = shares(2, 3) if extra.get("quantile") else None
         return described(
-            made,
+            distribution,
             values() if callable(values) else values,
             shares_of,
             extra.get("attributes", ()),
@@ -135,19 +136,19 @@ def probabilities(*shape):
 
 def mixture(**options):
     def build():
-        cat = distributions.Categorical(logits=given(2, 3))
+        cat = distributions.Categorical(logits=tensor(2, 3))
         parts = [
-            distributions.Normal(given(2), positive(2)),
+            distributions.Normal(tensor(2), positive(2)),
             distributions.Normal(tf.constant([1.0, 2.0]), tf.constant([0.5, 1.0])),
             distributions.Logistic(tf.constant([0.0, -1.0]), tf.constant([1.0, 2.0])),
         ]
-        made = distributions.Mixture(cat, parts, **options)
+        mixture = distributions.Mixture(cat, parts, **options)
         static = options.get("use_static_graph", False)
-        seen = described(made, tf.constant(array(4, 2)), sample=static)
-        seen["bound"] = tf.identity(made.entropy_lower_bound(), name="bound")
-        seen["count"] = made.num_components
+        seen = described(mixture, tf.constant(array(4, 2)), sample=static)
+        seen["bound"] = tf.identity(mixture.entropy_lower_bound(), name="bound")
+        seen["count"] = mixture.num_components
         if not static:  # how often a component draws is random: draw many of one, and compare seeds
-            made.sample(2, seed=5)
+            mixture.sample(2, seed=5)
             seen["seeds"] = seeds()
         return seen
 
@@ -157,11 +158,11 @@ def mixture(**options):
 def vector_mixture():
     cat = distributions.Categorical(probs=[0.3, 0.7])
     parts = [
-        distributions.MultivariateNormalDiag(given(3), positive(3)),
+        distributions.MultivariateNormalDiag(tensor(3), positive(3)),
         distributions.MultivariateNormalDiag(tf.ones([3]), tf.ones([3])),
     ]
-    made = distributions.Mixture(cat, parts, use_static_graph=True, validate_args=True)
-    return described(made, tf.constant(array(2, 3)))
+    mixture = distributions.Mixture(cat, parts, use_static_graph=True, validate_args=True)
+    return described(mixture, tf.constant(array(2, 3)))
 
 
 def of_one(static):
@@ -173,8 +174,8 @@ def of_one(static):
             distributions.Deterministic(tf.constant([1.0, 2.0])),
             distributions.Deterministic(tf.constant([3.0, 4.0])),
         ]
-        made = distributions.Mixture(cat, parts, use_static_graph=static)
-        return made.sample([2, 3], seed=1, name="sample")
+        mixture = distributions.Mixture(cat, parts, use_static_graph=static)
+        return mixture.sample([2, 3], seed=1, name="sample")
 
     return Case(build, has_gradients=False)
 
@@ -189,15 +190,15 @@ def refused_mixture(cat_count, parts):
 
 def same_family(vectors, scalar=False):
     def build():
-        mixing = distributions.Categorical(logits=given(3) if scalar else given(2, 3))
+        mixing = distributions.Categorical(logits=tensor(3) if scalar else tensor(2, 3))
         if vectors:
-            parts = distributions.MultivariateNormalDiag(given(2, 3, 4), positive(4))
+            parts = distributions.MultivariateNormalDiag(tensor(2, 3, 4), positive(4))
             values = tf.constant(array(5, 2, 4))
         else:
-            parts = distributions.Normal(given(2, 3), positive(3))
+            parts = distributions.Normal(tensor(2, 3), positive(3))
             values = tf.constant(array(5, 2))
-        made = distributions.MixtureSameFamily(mixing, parts)
-        seen = described(made, values, sample=False)  # it draws without the seed
+        mixture = distributions.MixtureSameFamily(mixing, parts)
+        seen = described(mixture, values, sample=False)  # it draws without the seed
         certain = distributions.Categorical(logits=tf.constant([-1e9, 0.0, -1e9]))
         seen["sample"] = distributions.MixtureSameFamily(certain, parts).sample([2, 3])
         return named(seen)
@@ -215,10 +216,10 @@ def refused_family(mixing, shape):
 
 def independent(count=None, **options):
     def build():
-        base = distributions.Normal(given(2, 3), positive(3))
-        made = distributions.Independent(base, count, **options)
-        seen = described(made, tf.constant(array(4, 2, 3)))
-        seen["count"] = made.reinterpreted_batch_ndims
+        base = distributions.Normal(tensor(2, 3), positive(3))
+        independent = distributions.Independent(base, count, **options)
+        seen = described(independent, tf.constant(array(4, 2, 3)))
+        seen["count"] = independent.reinterpreted_batch_ndims
         return seen
 
     return build
@@ -227,7 +228,7 @@ def independent(count=None, **options):
 def independent_divergence(first, second):
     def build():
         normal = distributions.Normal
-        a = distributions.Independent(normal(given(2, 3), positive(3)), first)
+        a = distributions.Independent(normal(tensor(2, 3), positive(3)), first)
         b = distributions.Independent(normal(tf.zeros([2, 3]), 1.0), second)
         return tf.identity(distributions.kl_divergence(a, b), name="divergence")
 
@@ -235,7 +236,7 @@ def independent_divergence(first, second):
 
 
 def hot_divergence():
-    a = distributions.OneHotCategorical(given(2, 3))
+    a = distributions.OneHotCategorical(tensor(2, 3))
     b = distributions.OneHotCategorical(tf.constant(array(3)))
     return tf.identity(distributions.kl_divergence(a, b), name="divergence")
 
@@ -280,10 +281,10 @@ class Shifted(distributions.ConditionalDistribution):
 
 
 def conditional():
-    made, x = Shifted(), given(3)
+    shifted, x = Shifted(), tensor(3)
     names = ["log_prob", "prob", "log_cdf", "cdf", "log_survival_function", "survival_function"]
-    seen = {name: getattr(made, name)(x, shift=2.0) for name in names}
-    seen["sample"] = made.sample(3, seed=1, shift=given(3))
+    seen = {name: getattr(shifted, name)(x, shift=2.0) for name in names}
+    seen["sample"] = shifted.sample(3, seed=1, shift=tensor(3))
     return named(seen)
 
 
@@ -301,11 +302,11 @@ def conditional_transformed():
         def _inverse_log_det_jacobian(self, y, by=0.0):
             return tf.zeros([])
 
-    made, x = distributions.ConditionalTransformedDistribution(Shifted(), Moved()), given(3)
+    transformed, x = distributions.ConditionalTransformedDistribution(Shifted(), Moved()), tensor(3)
     names = ["log_prob", "prob", "cdf", "survival_function"]
     both = {"bijector_kwargs": {"by": 1.5}, "distribution_kwargs": {"shift": 2.0}}
-    seen = {name: getattr(made, name)(x, **both) for name in names}
-    seen["sample"] = made.sample(3, seed=1, **both)
+    seen = {name: getattr(transformed, name)(x, **both) for name in names}
+    seen["sample"] = transformed.sample(3, seed=1, **both)
     return named(seen)
 
 
@@ -316,14 +317,14 @@ def covariance(*shape):
 
 def wishart(kind, scale, df=lambda: tf.constant(4.5), **options):
     def build():
-        made = getattr(distributions, kind)(df(), scale(), **options)
+        wishart = getattr(distributions, kind)(df(), scale(), **options)
         x = covariance(2, 3, 3)
         values = tf.cholesky(x) if options.get("cholesky_input_output_matrices") else x
-        seen = described(made, values, attributes=("df", "dimension"))
-        seen["scale"] = made.scale()
-        seen["operator"] = made.scale_operator.to_dense()
-        seen["normalization"] = made.log_normalization()
-        seen["log det"] = made.mean_log_det()
+        seen = described(wishart, values, attributes=("df", "dimension"))
+        seen["scale"] = wishart.scale()
+        seen["operator"] = wishart.scale_operator.to_dense()
+        seen["normalization"] = wishart.log_normalization()
+        seen["log det"] = wishart.mean_log_det()
         return named(seen)
 
     return build
@@ -333,8 +334,8 @@ def stream():
     first = distributions.SeedStream(4, salt="a")
     second = distributions.SeedStream(first, salt="b")
     nothing = distributions.SeedStream(None, salt="a")
-    taken = [str(first()), str(first()), str(second()), nothing()]
-    return [taken, second.original_seed, second.salt]
+    numbers = [str(first()), str(first()), str(second()), nothing()]
+    return [numbers, second.original_seed, second.salt]
 
 
 CASES = {
@@ -342,16 +343,16 @@ CASES = {
         "Poisson", counts, rate=lambda: positive(3), attributes=("rate", "log_rate")
     ),
     "distributions.Poisson: logarithm": of(
-        "Poisson", counts, log_rate=lambda: given(2, 3), name="own", attributes=("rate",)
+        "Poisson", counts, log_rate=lambda: tensor(2, 3), name="own", attributes=("rate",)
     ),
     "distributions.Poisson: both": of("Poisson", counts, 1.0, 2.0),
     "distributions.Poisson: integer": of("Poisson", counts, 2),
-    "distributions.Poisson: negative": checked("Poisson", lambda made: made.mean(), rate=-1.0),
-    "distributions.Poisson: fraction": checked("Poisson", lambda made: made.prob(0.5), rate=1.0),
+    "distributions.Poisson: negative": checked("Poisson", lambda dist: dist.mean(), rate=-1.0),
+    "distributions.Poisson: fraction": checked("Poisson", lambda dist: dist.prob(0.5), rate=1.0),
     "distributions.Poisson: unknown": of("Poisson", counts, lambda: tf.exp(unknown(array(2, 3)))),
     "distributions.Logistic": of(
         "Logistic",
-        lambda: given(2, 3),
+        lambda: tensor(2, 3),
         lambda: tf.constant(array(3)),
         lambda: positive(2, 1),
         quantile=True,
@@ -364,12 +365,12 @@ CASES = {
         lambda: tf.constant([2.0, 3.0], tf.float64),
     ),
     "distributions.Logistic: negative": checked(
-        "Logistic", lambda made: made.mean(), loc=0.0, scale=-1.0
+        "Logistic", lambda dist: dist.mean(), loc=0.0, scale=-1.0
     ),
     "distributions.Logistic: two types": of("Logistic", 0.0, 1, 2.0),
     "distributions.Cauchy": of(
         "Cauchy",
-        lambda: given(2, 3),
+        lambda: tensor(2, 3),
         lambda: tf.constant(array(3)),
         lambda: positive(2, 1),
         quantile=True,
@@ -380,13 +381,13 @@ CASES = {
     ),
     "distributions.HalfNormal": of(
         "HalfNormal",
-        lambda: tf.abs(given(2, 3)),
+        lambda: tf.abs(tensor(2, 3)),
         lambda: positive(2, 3),
         quantile=True,
         attributes=("scale",),
     ),
     "distributions.HalfNormal: negative": checked(
-        "HalfNormal", lambda made: made.mean(), scale=-1.0
+        "HalfNormal", lambda dist: dist.mean(), scale=-1.0
     ),
     "distributions.InverseGamma": of(
         "InverseGamma",
@@ -397,39 +398,39 @@ CASES = {
     ),
     "distributions.InverseGamma: no mean": checked(
         "InverseGamma",
-        lambda made: made.mean(),
+        lambda dist: dist.mean(),
         concentration=[1.0, 3.0],
         rate=1.0,
         allow_nan_stats=False,
     ),
     "distributions.InverseGamma: no variance": checked(
         "InverseGamma",
-        lambda made: made.variance(),
+        lambda dist: dist.variance(),
         concentration=[2.0, 3.0],
         rate=1.0,
         allow_nan_stats=False,
     ),
     "distributions.InverseGamma: statistics": checked(
         "InverseGamma",
-        lambda made: named({"mean": made.mean(), "variance": made.variance()}),
+        lambda dist: named({"mean": dist.mean(), "variance": dist.variance()}),
         concentration=[2.5, 3.0],
         rate=1.0,
         allow_nan_stats=False,
     ),
     "distributions.InverseGamma: negative value": checked(
-        "InverseGamma", lambda made: made.prob(-0.5), concentration=1.0, rate=1.0
+        "InverseGamma", lambda dist: dist.prob(-0.5), concentration=1.0, rate=1.0
     ),
     "distributions.InverseGammaWithSoftplusConcentrationRate": of(
         "InverseGammaWithSoftplusConcentrationRate",
         lambda: positive(2, 3),
-        lambda: given(3),
+        lambda: tensor(3),
         lambda: tf.constant(array(2, 1)),
         attributes=("concentration", "rate"),
     ),
     "distributions.Chi2": of(
         "Chi2", lambda: positive(2, 3), lambda: positive(3), attributes=("df", "rate")
     ),
-    "distributions.Chi2: negative": checked("Chi2", lambda made: made.mean(), df=-1.0),
+    "distributions.Chi2: negative": checked("Chi2", lambda dist: dist.mean(), df=-1.0),
     "distributions.Chi2WithAbsDf": of(
         "Chi2WithAbsDf",
         lambda: positive(2, 3),
@@ -440,7 +441,7 @@ CASES = {
         "Binomial",
         counts,
         lambda: tf.constant([5.0, 1.0, 5.0]),
-        logits=lambda: given(3),
+        logits=lambda: tensor(3),
         attributes=("total_count", "logits", "probs"),
     ),
     "distributions.Binomial: probabilities": of(
@@ -448,10 +449,10 @@ CASES = {
     ),
     "distributions.Binomial: one probability": of("Binomial", counts, 5.0, probs=0.4),
     "distributions.Binomial: fraction": checked(
-        "Binomial", lambda made: made.mean(), total_count=1.5, probs=0.5
+        "Binomial", lambda dist: dist.mean(), total_count=1.5, probs=0.5
     ),
     "distributions.Binomial: too many": checked(
-        "Binomial", lambda made: made.prob(3.0), total_count=2.0, probs=0.5
+        "Binomial", lambda dist: dist.prob(3.0), total_count=2.0, probs=0.5
     ),
     "distributions.Binomial: both": of("Binomial", counts, 2.0, 0.5, 0.5),
     "distributions.NegativeBinomial": of(
@@ -469,10 +470,10 @@ CASES = {
         validate_args=True,
     ),
     "distributions.NegativeBinomial: negative": checked(
-        "NegativeBinomial", lambda made: made.mean(), total_count=-1.0, probs=0.5
+        "NegativeBinomial", lambda dist: dist.mean(), total_count=-1.0, probs=0.5
     ),
     "distributions.Geometric": of(
-        "Geometric", counts, logits=lambda: given(3), attributes=("logits", "probs")
+        "Geometric", counts, logits=lambda: tensor(3), attributes=("logits", "probs")
     ),
     "distributions.Geometric: probabilities": of(
         "Geometric", counts, probs=lambda: shares(2, 3), validate_args=True
@@ -481,7 +482,7 @@ CASES = {
         "Geometric", lambda: tf.constant([-0.5, 0.5, 2.5]), probs=0.3
     ),
     "distributions.Geometric: one": checked(
-        "Geometric", lambda made: made.entropy(), probs=[0.5, 1.0]
+        "Geometric", lambda dist: dist.entropy(), probs=[0.5, 1.0]
     ),
     "distributions.Deterministic": of(
         "Deterministic",
@@ -499,7 +500,7 @@ CASES = {
         attributes=("atol", "rtol"),
     ),
     "distributions.Deterministic: negative": checked(
-        "Deterministic", lambda made: made.prob(1.0), loc=1.0, atol=-1.0
+        "Deterministic", lambda dist: dist.prob(1.0), loc=1.0, atol=-1.0
     ),
     "distributions.Deterministic: integers": of(
         "Deterministic", lambda: tf.constant([1, 2, 3]), lambda: tf.constant([[1], [3]])
@@ -518,15 +519,15 @@ CASES = {
         validate_args=True,
     ),
     "distributions.VectorDeterministic: scalar": checked(
-        "VectorDeterministic", lambda made: made.mean(), loc=1.0
+        "VectorDeterministic", lambda dist: dist.mean(), loc=1.0
     ),
     "distributions.VectorDeterministic: other size": checked(
-        "VectorDeterministic", lambda made: made.prob([1.0, 2.0, 3.0]), loc=[1.0, 2.0]
+        "VectorDeterministic", lambda dist: dist.prob([1.0, 2.0, 3.0]), loc=[1.0, 2.0]
     ),
     "distributions.OneHotCategorical": of(
         "OneHotCategorical",
         one_hot,
-        lambda: given(2, 3),
+        lambda: tensor(2, 3),
         attributes=("event_size", "logits", "probs"),
     ),
     "distributions.OneHotCategorical: probabilities": of(
@@ -538,14 +539,14 @@ CASES = {
         name="own",
     ),
     "distributions.OneHotCategorical: batch": of(
-        "OneHotCategorical", one_hot, lambda: given(4, 2, 3)
+        "OneHotCategorical", one_hot, lambda: tensor(4, 2, 3)
     ),
     "distributions.OneHotCategorical: unknown": of(
         "OneHotCategorical", one_hot, lambda: unknown(array(2, 3), [None, None])
     ),
     "distributions.OneHotCategorical: sample refused": checked(
         "OneHotCategorical",
-        lambda made: made.log_prob([0.0, 1.0, 0.0]),
+        lambda dist: dist.log_prob([0.0, 1.0, 0.0]),
         logits=[0.5, 1.0, 0.0],
         dtype=tf.float32,
     ),
@@ -555,7 +556,7 @@ CASES = {
         "ExpRelaxedOneHotCategorical",
         lambda: logarithms(2, 3),
         0.5,
-        lambda: given(2, 3),
+        lambda: tensor(2, 3),
         attributes=("event_size", "logits", "probs", "temperature"),
     ),
     "distributions.ExpRelaxedOneHotCategorical: probabilities": of(
@@ -574,18 +575,18 @@ CASES = {
     ),
     "distributions.ExpRelaxedOneHotCategorical: negative": checked(
         "ExpRelaxedOneHotCategorical",
-        lambda made: made.sample(),
+        lambda dist: dist.sample(),
         temperature=-0.5,
         logits=[0.0, 1.0],
     ),
     "distributions.ExpRelaxedOneHotCategorical: no logarithms": checked(
         "ExpRelaxedOneHotCategorical",
-        lambda made: made.prob([-0.1, -0.1]),
+        lambda dist: dist.prob([-0.1, -0.1]),
         temperature=0.5,
         logits=[0.0, 1.0],
     ),
     "distributions.RelaxedOneHotCategorical": of(
-        "RelaxedOneHotCategorical", lambda: probabilities(2, 3), 0.5, lambda: given(2, 3)
+        "RelaxedOneHotCategorical", lambda: probabilities(2, 3), 0.5, lambda: tensor(2, 3)
     ),
     "distributions.RelaxedOneHotCategorical: probabilities": of(
         "RelaxedOneHotCategorical",
@@ -605,7 +606,7 @@ CASES = {
         "RelaxedBernoulli",
         lambda: shares(2, 3),
         0.5,
-        lambda: given(2, 3),
+        lambda: tensor(2, 3),
         quantile=True,
         attributes=("logits", "probs", "temperature"),
     ),
@@ -618,7 +619,7 @@ CASES = {
         validate_args=True,
     ),
     "distributions.RelaxedBernoulli: negative": checked(
-        "RelaxedBernoulli", lambda made: made.sample(), temperature=-1.0, probs=0.5
+        "RelaxedBernoulli", lambda dist: dist.sample(), temperature=-1.0, probs=0.5
     ),
     "distributions.Independent": independent(),
     "distributions.Independent: all": independent(2, validate_args=True, name="own"),
@@ -656,22 +657,22 @@ CASES = {
     "distributions.ConditionalTransformedDistribution": conditional_transformed,
     "distributions.SeedStream": stream,
     "distributions.BetaWithSoftplusConcentration": of(
-        "BetaWithSoftplusConcentration", lambda: shares(3), lambda: given(3), 1.0
+        "BetaWithSoftplusConcentration", lambda: shares(3), lambda: tensor(3), 1.0
     ),
     "distributions.ExponentialWithSoftplusRate": of(
-        "ExponentialWithSoftplusRate", lambda: shares(3), lambda: given(3)
+        "ExponentialWithSoftplusRate", lambda: shares(3), lambda: tensor(3)
     ),
     "distributions.GammaWithSoftplusConcentrationRate": of(
-        "GammaWithSoftplusConcentrationRate", lambda: shares(3), lambda: given(3), 1.0
+        "GammaWithSoftplusConcentrationRate", lambda: shares(3), lambda: tensor(3), 1.0
     ),
     "distributions.LaplaceWithSoftplusScale": of(
-        "LaplaceWithSoftplusScale", lambda: shares(3), 0.5, lambda: given(3)
+        "LaplaceWithSoftplusScale", lambda: shares(3), 0.5, lambda: tensor(3)
     ),
     "distributions.NormalWithSoftplusScale": of(
-        "NormalWithSoftplusScale", lambda: shares(3), 0.5, lambda: given(3)
+        "NormalWithSoftplusScale", lambda: shares(3), 0.5, lambda: tensor(3)
     ),
     "distributions.StudentTWithAbsDfSoftplusScale": of(
-        "StudentTWithAbsDfSoftplusScale", lambda: shares(3), -3.5, 0.5, lambda: given(3)
+        "StudentTWithAbsDfSoftplusScale", lambda: shares(3), -3.5, 0.5, lambda: tensor(3)
     ),
     "distributions.WishartFull": wishart("WishartFull", lambda: covariance(3, 3)),
     "distributions.WishartFull: batch": wishart(
@@ -681,7 +682,7 @@ CASES = {
         "WishartFull", lambda: covariance(3, 3), cholesky_input_output_matrices=True
     ),
     "distributions.WishartFull: not symmetric": checked(
-        "WishartFull", lambda made: made.mean(), df=4.0, scale=[[2.0, 0.0], [1.0, 2.0]]
+        "WishartFull", lambda dist: dist.mean(), df=4.0, scale=[[2.0, 0.0], [1.0, 2.0]]
     ),
     "distributions.WishartFull: too few": wishart(
         "WishartFull", lambda: covariance(3, 3), lambda: 2.0
@@ -696,6 +697,6 @@ CASES = {
         lambda: unknown(4.5, []),
     ),
     "distributions.WishartCholesky: not positive": checked(
-        "WishartCholesky", lambda made: made.mean(), df=4.0, scale=[[-2.0, 0.0], [1.0, 2.0]]
+        "WishartCholesky", lambda dist: dist.mean(), df=4.0, scale=[[-2.0, 0.0], [1.0, 2.0]]
     ),
 }

@@ -7,7 +7,7 @@ from goldens.contrib.observe import Case, Steps
 distributions = tf.contrib.distributions
 
 
-def given(*shape):
+def tensor(*shape):
     return tf.constant(array(*shape), name="input")
 
 
@@ -49,46 +49,46 @@ def without(part):
 def definitions():
     with tf.Graph().as_default() as graph:
         tf.multiply(tf.constant(1.0), 2.0)
-        found = tf.contrib.util.stripped_op_list_for_graph(graph.as_graph_def())
-    return [each.name for each in found.op]
+        op_list = tf.contrib.util.stripped_op_list_for_graph(graph.as_graph_def())
+    return [each.name for each in op_list.op]
 
 
 CASES = {
-    "distributions.fill_triangular": lambda: distributions.fill_triangular(given(2, 6)),
+    "distributions.fill_triangular": lambda: distributions.fill_triangular(tensor(2, 6)),
     "distributions.fill_triangular: upper": lambda: distributions.fill_triangular(
-        given(6), upper=True
+        tensor(6), upper=True
     ),
     "distributions.fill_triangular_inverse": lambda: distributions.fill_triangular_inverse(
-        given(2, 3, 3)
+        tensor(2, 3, 3)
     ),
     "distributions.matrix_diag_transform": lambda: distributions.matrix_diag_transform(
-        given(2, 3, 3), transform=tf.nn.softplus
+        tensor(2, 3, 3), transform=tf.nn.softplus
     ),
-    "distributions.percentile": lambda: distributions.percentile(given(3, 4), 30.0),
+    "distributions.percentile": lambda: distributions.percentile(tensor(3, 4), 30.0),
     "distributions.percentile: axis": lambda: distributions.percentile(
-        given(3, 4), 50.0, axis=-1, keep_dims=True
+        tensor(3, 4), 50.0, axis=-1, keep_dims=True
     ),
     "distributions.percentile: axes": lambda: distributions.percentile(
-        given(3, 4, 2), 62.5, axis=[2, 0], interpolation="lower", validate_args=True
+        tensor(3, 4, 2), 62.5, axis=[2, 0], interpolation="lower", validate_args=True
     ),
     "distributions.percentile: higher": lambda: distributions.percentile(
         tf.constant([3, 1, 2, 7]), 40, interpolation="higher", keep_dims=True, name="own"
     ),
     "distributions.percentile: linear": lambda: distributions.percentile(
-        given(3), 40, interpolation="linear"
+        tensor(3), 40, interpolation="linear"
     ),
-    "distributions.percentile: two": lambda: distributions.percentile(given(3), [40.0, 50.0]),
-    "distributions.percentile: no axis": lambda: distributions.percentile(given(3), 40.0, axis=1),
+    "distributions.percentile: two": lambda: distributions.percentile(tensor(3), [40.0, 50.0]),
+    "distributions.percentile: no axis": lambda: distributions.percentile(tensor(3), 40.0, axis=1),
     "distributions.percentile: outside": lambda: distributions.percentile(
-        given(3), 140.0, validate_args=True
+        tensor(3), 140.0, validate_args=True
     ),
     "distributions.reduce_weighted_logsumexp": lambda: distributions.reduce_weighted_logsumexp(
-        given(2, 3), w=tf.constant(array(2, 3)), axis=1, return_sign=True
+        tensor(2, 3), w=tf.constant(array(2, 3)), axis=1, return_sign=True
     ),
     "distributions.softplus_inverse": lambda: distributions.softplus_inverse(
         tf.constant([1e-8, 0.5, 3.0, 40.0], name="input")
     ),
-    "distributions.tridiag": lambda: distributions.tridiag(given(2), given(3), given(2)),
+    "distributions.tridiag": lambda: distributions.tridiag(tensor(2), tensor(3), tensor(2)),
     "opt.DropStaleGradientOptimizer": stale(0, 0),
     "opt.DropStaleGradientOptimizer: fresh": stale(2, 2),
     "opt.DropStaleGradientOptimizer: stale": stale(1, 2),

@@ -45,16 +45,16 @@ def no_variables():
 def explicit(make, *params):
     def build():
         f = make(product, params=list(params) or None)
-        found = f(tf.constant(3.0), tf.constant(2.0))
-        return tf.nest.map_structure(number, found)
+        results = f(tf.constant(3.0), tf.constant(2.0))
+        return tf.nest.map_structure(number, results)
 
     return eagerly(build)
 
 
 def weighted(make):
     """With the gradient of the result's later use."""
-    found = make(product)(tf.constant(3.0), tf.constant(2.0), dy=tf.constant(10.0))
-    return tf.nest.map_structure(number, found)
+    results = make(product)(tf.constant(3.0), tf.constant(2.0), dy=tf.constant(10.0))
+    return tf.nest.map_structure(number, results)
 
 
 def nothing(x):

@@ -29,9 +29,9 @@ def in_graph(build):
     return Case(build, has_gradients=False, queues=None)
 
 
-def plain(made):
+def plain(structure):
     """Eager tensors as numbers."""
-    return tf.nest.map_structure(lambda each: each.numpy().tolist(), made)
+    return tf.nest.map_structure(lambda each: each.numpy().tolist(), structure)
 
 
 def seen(metric):
@@ -98,11 +98,11 @@ def two_of_a_name():
 
 
 def aggregated():
-    found = [metrics.Mean(), metrics.Mean(), metrics.Mean()]
-    for i, each in enumerate(found):
+    means = [metrics.Mean(), metrics.Mean(), metrics.Mean()]
+    for i, each in enumerate(means):
         each([float(i), 10.0])
-    found[0].aggregate(found[1:])
-    return seen(found[0]), seen(found[1])
+    means[0].aggregate(means[1:])
+    return seen(means[0]), seen(means[1])
 
 
 def aggregated_kinds():
@@ -131,12 +131,12 @@ def summaries(**how):
                 result = metric.result(**how)
             metric.result()
         (path,) = glob.glob(os.path.join(folder, "*"))
-        found = [
+        values = [
             [value.tag, value.simple_value]
             for event in tf.train.summary_iterator(path)
             for value in event.summary.value
         ]
-        return float(result.numpy()), found
+        return float(result.numpy()), values
     finally:
         shutil.rmtree(folder)
 
@@ -234,16 +234,16 @@ def returns_nothing():
 
 
 def collections():
-    kept = []
+    names = []
     for is_global in (False, True):
         metric = metrics.Mean("kept_%s" % is_global, use_global_variables=is_global)
         metric(1.0)
-        kept.append([each.name for each in metric.variables])
-        kept.append([each.name for each in tf.global_variables()])
-        kept.append([each.name for each in tf.local_variables()])
-        kept.append([each.name for each in tf.trainable_variables()])
-        kept.append([each.name for each in tf.get_collection(tf.GraphKeys.METRIC_VARIABLES)])
-    return kept
+        names.append([each.name for each in metric.variables])
+        names.append([each.name for each in tf.global_variables()])
+        names.append([each.name for each in tf.local_variables()])
+        names.append([each.name for each in tf.trainable_variables()])
+        names.append([each.name for each in tf.get_collection(tf.GraphKeys.METRIC_VARIABLES)])
+    return names
 
 
 def in_a_scope():

@@ -107,9 +107,9 @@ def beside_layers():
     alone = dense(2)
     alone(one())
     later = dense(2)
-    found = after_call(Net(), ParentNet(dense(1), dense(2, name="own"), later))
+    variable_names = after_call(Net(), ParentNet(dense(1), dense(2, name="own"), later))
     dense(1)(one())
-    return found, [each.name for each in alone.variables]
+    return variable_names, [each.name for each in alone.variables]
 
 
 def built_before():
@@ -130,12 +130,12 @@ def shared():
 def in_scopes():
     with tf.variable_scope("outer"):
         inside, anonymous = Net(name="given"), ParentNet(Net())
-    found = after_call(inside, anonymous)
+    variable_names = after_call(inside, anonymous)
     with tf.variable_scope("later"):
-        found += after_call(Net(), Net(name="called_there"))
+        variable_names += after_call(Net(), Net(name="called_there"))
     with tf.variable_scope(None, default_name="outer"):
-        found += after_call(Net())
-    return found
+        variable_names += after_call(Net())
+    return variable_names
 
 
 def scope_of_that_name():
@@ -239,8 +239,8 @@ def with_training():
         return x * (2.0 if training else 3.0)
 
     network = tfe.Sequential([part, lambda x: x + 1.0])
-    found = [network(one()), network(one(), training=True), network(one(), training=False)]
-    return [tf.identity(each, name="result") for each in found]
+    outputs = [network(one()), network(one(), training=True), network(one(), training=False)]
+    return [tf.identity(each, name="result") for each in outputs]
 
 
 def eager_numbers(build):
@@ -253,11 +253,11 @@ def as_number(each):
 
 @contextlib.contextmanager
 def folder():
-    made = tempfile.mkdtemp()
+    path = tempfile.mkdtemp()
     try:
-        yield made
+        yield path
     finally:
-        shutil.rmtree(made)
+        shutil.rmtree(path)
 
 
 def filled(network, start):
@@ -303,8 +303,8 @@ def saved_in_a_graph():
         again = ParentNet(Net(sizes=(2,)), dense(2))
         tfe.restore_network_checkpoint(again, path)
         result = again(one())
-        found = [each.tolist() for each in session.run([result, network(one())])]
-        return stored(path), found, names(again)
+        outputs = [each.tolist() for each in session.run([result, network(one())])]
+        return stored(path), outputs, names(again)
 
 
 def saved_at_a_step():
@@ -321,15 +321,15 @@ def restored_twice():
         whole = filled(ParentNet(Net(sizes=(2,)), Net(sizes=(2,))), 4.0)
         whole_path = tfe.save_network_checkpoint(whole, where)
         part_path = tfe.save_network_checkpoint(filled(Net(sizes=(2,)), 20.0), where)
-        found = []
+        weights = []
         for is_whole_last in (False, True):
             again = ParentNet(Net(sizes=(2,)), Net(sizes=(2,)))
             steps = [(again, whole_path), (again.layers[0], part_path)]
             for network, path in reversed(steps) if is_whole_last else steps:
                 tfe.restore_network_checkpoint(network, path)
             again(one())
-            found.append(values(again))
-        return found
+            weights.append(values(again))
+        return weights
 
 
 def saved_too_early():
@@ -373,9 +373,9 @@ def on_create(map_func=None, start="v"):
             variables = [tfe.Variable([1.0, 2.0], name="v"), tfe.Variable(3.0, name="w")]
             path = tfe.Saver(variables).save(os.path.join(where, "model"))
             with tfe.restore_variables_on_create(path, map_func):
-                made = [tfe.Variable([0.0, 0.0], name=start) for _ in range(2)]
-            made.append(tfe.Variable([0.0, 0.0], name="v"))
-            return [each.numpy().tolist() for each in made]
+                same_named = [tfe.Variable([0.0, 0.0], name=start) for _ in range(2)]
+            same_named.append(tfe.Variable([0.0, 0.0], name="v"))
+            return [each.numpy().tolist() for each in same_named]
 
     return eagerly(build)
 

@@ -48,10 +48,10 @@ def model_fn(features, labels, mode, params):
 
 
 def estimator(fn=model_fn, wrap=lambda optimizer: optimizer):
-    made = tf.estimator.Estimator(
+    trained = tf.estimator.Estimator(
         fn, config=tf.estimator.RunConfig(tempfile.mkdtemp()), params={"wrap": wrap}
     )
-    return made.train(lambda: batches().take(9), steps=2)
+    return trained.train(lambda: batches().take(9), steps=2)
 
 
 def contrib_predictor(has_heads=False, **options):
@@ -81,9 +81,9 @@ def contrib_predictor(has_heads=False, **options):
     def input_fn():
         return {"x": tf.constant(X)}, tf.ones([3, 1])
 
-    made = learn.Estimator(learn_model_fn, model_dir=tempfile.mkdtemp())
-    made.fit(input_fn=input_fn, steps=2)
-    return predictor.from_contrib_estimator(made, inputs, **options)
+    trained = learn.Estimator(learn_model_fn, model_dir=tempfile.mkdtemp())
+    trained.fit(input_fn=input_fn, steps=2)
+    return predictor.from_contrib_estimator(trained, inputs, **options)
 
 
 def receivers():
@@ -184,8 +184,8 @@ def assigned(computation_shape, count):
         mesh_shape=[2, 2, 2],
         device_coordinates=[[[x, y, core] for x in (0, 1) for y in (0, 1) for core in (0, 1)]],
     )
-    made = tpu.device_assignment(topology, computation_shape, num_replicas=count)
-    return made.num_cores_per_replica, made.num_replicas
+    assignment = tpu.device_assignment(topology, computation_shape, num_replicas=count)
+    return assignment.num_cores_per_replica, assignment.num_replicas
 
 
 def _model_of_cores(features, labels, mode, params):
@@ -218,14 +218,14 @@ def _exported_for_cores():
     )
     estimator.train(_rows_of_cores, steps=1)
 
-    def given():
+    def receiver_fn():
         inputs = {"x": tf.placeholder(tf.float32, [None, 1])}
         return tf.estimator.export.ServingInputReceiver(inputs, inputs)
 
-    path = tpu.export_estimator_savedmodel(estimator, tempfile.mkdtemp(), given)
+    path = tpu.export_estimator_savedmodel(estimator, tempfile.mkdtemp(), receiver_fn)
     with open(os.path.join(tf.compat.as_str(path), "saved_model.pb"), "rb") as file:
-        found = saved_model_pb2.SavedModel.FromString(file.read())
-    graphs = sorted(found.meta_graphs, key=lambda each: sorted(each.meta_info_def.tags))
+        model = saved_model_pb2.SavedModel.FromString(file.read())
+    graphs = sorted(model.meta_graphs, key=lambda each: sorted(each.meta_info_def.tags))
     return [[sorted(each.meta_info_def.tags), sorted(each.signature_def)] for each in graphs]
 
 

@@ -196,11 +196,12 @@ def _steps_exporter(steps, evaluated, pattern="eval/*.tfevents.*"):
         def export_saved_model(self, folder, *args, **options):
             return folder
 
-    made = exporter.StepsExporter(steps, event_file_pattern=pattern)
+    strategy = exporter.StepsExporter(steps, event_file_pattern=pattern)
     results = [
-        made.export(Recorder(), "out", "ckpt", {"global_step": step}, False) for step in evaluated
+        strategy.export(Recorder(), "out", "ckpt", {"global_step": step}, False)
+        for step in evaluated
     ]
-    return [made.name] + [str(result) for result in results]
+    return [strategy.name] + [str(result) for result in results]
 
 
 def _share(labels):

@@ -23,12 +23,12 @@ def eagerly(function):
 
 
 def seen():
-    found = []
-    eager.add_execution_callback(lambda kind, *details: found.append([kind, len(details)]))
+    calls = []
+    eager.add_execution_callback(lambda kind, *details: calls.append([kind, len(details)]))
     tf.square(tf.constant([2.0]))
     eager.clear_execution_callbacks()
     tf.square(tf.constant([2.0]))
-    return found
+    return calls
 
 
 def raised(function):
@@ -50,10 +50,10 @@ def settings():
     with eager.errstate(inf_or_nan=eager.ExecutionCallback.IGNORE):
         second = raised(lambda: tf.exp(one * 1000.0))
     third = raised(lambda: tf.log(zero - 1.0))
-    kept = eager.seterr()
+    during = eager.seterr()
     after = eager.seterr(inf_or_nan="ignore")
     wrong = raised(lambda: eager.seterr(inf_or_nan="other"))
-    actions = [each["inf_or_nan"].value for each in (before, kept, after)]
+    actions = [each["inf_or_nan"].value for each in (before, during, after)]
     return [first, second, third, actions, wrong, raised(lambda: tf.log(zero))]
 
 

@@ -29,19 +29,19 @@ def _all_points():
 
 def _kmeans(**options):
     def build():
-        made = factorization.KMeansClustering(
+        kmeans = factorization.KMeansClustering(
             2, tempfile.mkdtemp(), initial_clusters=_MEANS, **options
         )
-        made.train(_all_points, steps=4)
+        kmeans.train(_all_points, steps=4)
 
         def some():
             return tf.data.Dataset.from_tensors(_POINTS[::7])
 
         return {
-            "centers": np.asarray(made.cluster_centers()),
-            "score": np.asarray(made.score(_all_points), np.float64),
-            "indices": np.array(list(made.predict_cluster_index(some))),
-            "distances": np.array(list(made.transform(some))),
+            "centers": np.asarray(kmeans.cluster_centers()),
+            "score": np.asarray(kmeans.score(_all_points), np.float64),
+            "indices": np.array(list(kmeans.predict_cluster_index(some))),
+            "distances": np.array(list(kmeans.transform(some))),
         }
 
     return Case(build, has_gradients=False)
@@ -49,20 +49,20 @@ def _kmeans(**options):
 
 def _mixture(covariance_type, params="wmc"):
     def build():
-        made = factorization.GMM(
+        gmm = factorization.GMM(
             2,
             tempfile.mkdtemp(),
             params=params,
             initial_clusters=_MEANS,
             covariance_type=covariance_type,
         )
-        made.fit(input_fn=_all_points, steps=5)
+        gmm.fit(input_fn=_all_points, steps=5)
         return {
-            "weights": np.asarray(made.weights()),
-            "clusters": np.asarray(made.clusters()),
-            "covariances": np.asarray(made.covariances()),
-            "score": np.asarray(made.score(_all_points, steps=1), np.float64),
-            "assignments": np.array(list(made.predict_assignments(_all_points))),
+            "weights": np.asarray(gmm.weights()),
+            "clusters": np.asarray(gmm.clusters()),
+            "covariances": np.asarray(gmm.covariances()),
+            "score": np.asarray(gmm.score(_all_points, steps=1), np.float64),
+            "assignments": np.array(list(gmm.predict_assignments(_all_points))),
         }
 
     return Case(build, has_gradients=False)
@@ -77,7 +77,7 @@ def _sparse(matrix):
 
 def _projections():
     """Factors of rows and columns, where the Gramians are 0."""
-    made = factorization.WALSModel(
+    model = factorization.WALSModel(
         3,
         5,
         2,
@@ -88,9 +88,9 @@ def _projections():
         use_gramian_cache=False,
     )
     part = _sparse(_MATRIX)
-    rows = made.project_row_factors(part, projection_weights=0.5)
-    columns = made.project_col_factors(_sparse(_MATRIX.T), transpose_input=True)
-    update = made.update_row_factors(part)
+    rows = model.project_row_factors(part, projection_weights=0.5)
+    columns = model.project_col_factors(_sparse(_MATRIX.T), transpose_input=True)
+    update = model.update_row_factors(part)
     return {
         "rows": tf.identity(rows, "rows"),
         "columns": tf.identity(columns, "columns"),
@@ -102,7 +102,7 @@ def _projections():
 
 def _factorized(**options):
     def build():
-        made = factorization.WALSMatrixFactorization(
+        model = factorization.WALSMatrixFactorization(
             3,
             5,
             2,
@@ -115,27 +115,27 @@ def _factorized(**options):
 
         def input_fn():
             rows, columns = _sparse(_MATRIX), _sparse(_MATRIX.T)
-            return {made.INPUT_ROWS: rows, made.INPUT_COLS: columns}, None
+            return {model.INPUT_ROWS: rows, model.INPUT_COLS: columns}, None
 
-        made.fit(input_fn=input_fn, steps=3)
+        model.fit(input_fn=input_fn, steps=3)
 
         def project():
             features, _ = input_fn()
-            features[made.PROJECT_ROW] = tf.constant(True)
+            features[model.PROJECT_ROW] = tf.constant(True)
             return features, None
 
         return {
-            "rows": np.concatenate(made.get_row_factors()),
-            "columns": np.concatenate(made.get_col_factors()),
-            "loss": np.asarray(made.evaluate(input_fn=project, steps=1)["loss"], np.float64),
+            "rows": np.concatenate(model.get_row_factors()),
+            "columns": np.concatenate(model.get_col_factors()),
+            "loss": np.asarray(model.evaluate(input_fn=project, steps=1)["loss"], np.float64),
             "projections": np.array(
-                [row for row, _ in zip(made.get_projections(project), range(3))]
+                [row for row, _ in zip(model.get_projections(project), range(3))]
             ),
             "state": {
-                name: np.asarray(made.get_variable_value(name)).astype(np.float64)
+                name: np.asarray(model.get_variable_value(name)).astype(np.float64)
                 for name in ("completed_sweeps", "is_row_sweep", "WALS_loss", "WALS_RWSE")
             },
-            "names": sorted(made.get_variable_names()),
+            "names": sorted(model.get_variable_names()),
         }
 
     return Case(build, has_gradients=False)

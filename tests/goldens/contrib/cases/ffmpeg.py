@@ -43,19 +43,19 @@ with open(os.path.join(FOLDER, "ffmpeg"), "w") as file:
 os.chmod(file.name, 0o755)
 
 
-def found(function, *args, **options):
+def called(function, *args, **options):
     def build():
         if FOLDER not in os.environ["PATH"]:
             os.environ["PATH"] = FOLDER + os.pathsep + os.environ["PATH"]
-        given = {key: value() if callable(value) else value for key, value in options.items()}
+        arguments = {key: value() if callable(value) else value for key, value in options.items()}
         parts = [each() if callable(each) else each for each in args]
-        return getattr(ffmpeg, function)(*parts, **given)
+        return getattr(ffmpeg, function)(*parts, **arguments)
 
     return Case(build, has_gradients=False)
 
 
 def sound(contents="file", file_format="mp3", rate=8000, channels=2, **options):
-    return found(
+    return called(
         "decode_audio",
         contents,
         file_format=file_format,
@@ -66,7 +66,7 @@ def sound(contents="file", file_format="mp3", rate=8000, channels=2, **options):
 
 
 def wav(audio, **options):
-    return found("encode_audio", audio, **dict({"file_format": "wav"}, **options))
+    return called("encode_audio", audio, **dict({"file_format": "wav"}, **options))
 
 
 def hexadecimal():
@@ -85,7 +85,7 @@ CASES = {
     "ffmpeg.decode_audio: empty": sound("empty"),
     "ffmpeg.decode_audio: fraction": sound(rate=1.5),
     "ffmpeg.decode_audio: many": sound(contents=["a", "b"]),
-    "ffmpeg.decode_audio: missing": found("decode_audio", "file"),
+    "ffmpeg.decode_audio: missing": called("decode_audio", "file"),
     "ffmpeg.decode_audio: no channels": sound(channels=0),
     "ffmpeg.decode_audio: no channels in a run": sound(channels=number(0)),
     "ffmpeg.decode_audio: no rate": sound(rate=0),
@@ -94,13 +94,13 @@ CASES = {
     "ffmpeg.decode_audio: stream": sound(channels=1, stream="1"),
     "ffmpeg.decode_audio: unknown": sound(rate=number(100), channels=number(1)),
     "ffmpeg.decode_audio: unknown format": sound(file_format="flac"),
-    "ffmpeg.decode_video": found("decode_video", "film"),
-    "ffmpeg.decode_video: many": found("decode_video", ["film", "film"]),
+    "ffmpeg.decode_video": called("decode_video", "film"),
+    "ffmpeg.decode_video: many": called("decode_video", ["film", "film"]),
     "ffmpeg.encode_audio": Case(hexadecimal, has_gradients=False),
     "ffmpeg.encode_audio: format": wav([[0.0]], file_format="mp3", samples_per_second=1),
     "ffmpeg.encode_audio: fraction": wav([[0.0]], samples_per_second=1.5),
     "ffmpeg.encode_audio: negative": wav([[0.0]], samples_per_second=-2),
     "ffmpeg.encode_audio: rank": wav([0.0], samples_per_second=1),
-    "ffmpeg.encode_audio: text": found("encode_audio", [[0.25], [-0.25]], "wav", 5),
+    "ffmpeg.encode_audio: text": called("encode_audio", [[0.25], [-0.25]], "wav", 5),
     "ffmpeg.encode_audio: zero": wav([[0.0]], samples_per_second=0),
 }

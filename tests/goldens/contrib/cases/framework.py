@@ -23,9 +23,9 @@ def plain(first):
 
 
 def scopes():
-    with arg_scope([scoped], second=5) as kept:
-        inner = scoped(1), scoped(1, third=6), framework.current_arg_scope() == kept
-    with arg_scope(kept):
+    with arg_scope([scoped], second=5) as scope:
+        inner = scoped(1), scoped(1, third=6), framework.current_arg_scope() == scope
+    with arg_scope(scope):
         again = scoped(1)
     with arg_scope({}):
         return [
@@ -53,8 +53,8 @@ def variables():
         framework.local_variable(tf.zeros([2]), name="state")
 
 
-def names(found):
-    return [each.op.name for each in found]
+def names(elements):
+    return [each.op.name for each in elements]
 
 
 def found_by(finder):
@@ -84,9 +84,9 @@ def saved(names=("s/a", "other")):
     folder = tempfile.mkdtemp()
     with tf.Graph().as_default(), tf.Session() as session:
         shapes = {"s/a": [2, 2], "other": [3], "flat": [4]}
-        made = [tf.get_variable(each, initializer=array(*shapes[each])) for each in names]
+        variables = [tf.get_variable(each, initializer=array(*shapes[each])) for each in names]
         session.run(tf.global_variables_initializer())
-        return tf.train.Saver(made).save(session, os.path.join(folder, "c", "model.ckpt"))
+        return tf.train.Saver(variables).save(session, os.path.join(folder, "c", "model.ckpt"))
 
 
 def restored(variables_of, **options):
@@ -125,21 +125,21 @@ def deprecated(decorator, *args, **kwargs):
     return [own(*args, **kwargs), own.__name__]
 
 
-def cased(*known):
+def cased(*values):
     return framework.smart_case(
-        [(value, lambda number=number: tf.constant(number)) for number, value in enumerate(known)],
+        [(value, lambda number=number: tf.constant(number)) for number, value in enumerate(values)],
         default=lambda: tf.constant(-1),
         exclusive=True,
     )
 
 
 def steps():
-    made = framework.create_global_step()
+    step = framework.create_global_step()
     return [
-        made,
+        step,
         framework.get_global_step().op.name,
         framework.get_or_create_global_step().op.name,
-        framework.assert_global_step(made),
+        framework.assert_global_step(step),
         framework.assert_or_get_global_step(None).op.name,
     ]
 
@@ -161,17 +161,17 @@ def shaped(expected, value, shape=None):
 
 
 def zeroed():
-    made = tf.Variable(tf.ones([2]), name="z", collections=["own"], use_resource=False)
-    with tf.control_dependencies([framework.zero_initializer(made)]):
-        return tf.identity(made)
+    variable = tf.Variable(tf.ones([2]), name="z", collections=["own"], use_resource=False)
+    with tf.control_dependencies([framework.zero_initializer(variable)]):
+        return tf.identity(variable)
 
 
 def begun():
     path = saved()
     with tf.variable_scope("new"):
-        made = tf.get_variable("a", first_shape(path), trainable=False)
+        variable = tf.get_variable("a", first_shape(path), trainable=False)
     framework.init_from_checkpoint(checkpoint_dir=path, assignment_map={"s/": "new/"})
-    return made
+    return variable
 
 
 def first_shape(path):
@@ -186,24 +186,24 @@ def fused(inputs, outputs):
         middle = tf.square(tf.add(first, 1.0, name="plus"), name="square")
         tf.identity(tf.add(middle, tf.identity(other, name="aside"), name="sum"), name="out")
         tf.negative(graph.get_tensor_by_name("out:0"), name="after")
-    made = framework.fuse_op(
+    graph_def = framework.fuse_op(
         graph.as_graph_def(), inputs, outputs, [tf.float32.as_datatype_enum], True, "one", "Custom"
     )
-    return ["%s %s %s" % (node.name, node.op, ",".join(node.input)) for node in made.node]
+    return ["%s %s %s" % (node.name, node.op, ",".join(node.input)) for node in graph_def.node]
 
 
 def nested():
     def own(pair, scale=None):
         return {"sum": pair[0] + pair[1]["b"], "both": [pair[0] * scale, pair[1]["b"]]}
 
-    made = framework.py_func(
+    results = framework.py_func(
         own,
         [(tf.constant([1.0, 2.0]), {"b": tf.constant([3.0, 4.0])})],
         {"scale": tf.constant(2.0)},
         output_types={"sum": tf.float32, "both": [tf.float32, tf.float32]},
         output_shapes={"sum": [2], "both": [[2], [None]]},
     )
-    return [made["sum"], made["both"][0], made["both"][1]]
+    return [results["sum"], results["both"][0], results["both"][1]]
 
 
 CASES = {

@@ -41,12 +41,12 @@ def edges(graph):
     return sorted(rows)
 
 
-def found(function):
+def names_from(function):
     """The names of what a function of the net returns."""
     return Case(lambda: names(function(Net())), has_gradients=False)
 
 
-def told(function):
+def result_of(function):
     """What a function of the net returns."""
     return Case(lambda: function(Net()), has_gradients=False)
 
@@ -67,8 +67,8 @@ def valued(function):
 
     def build():
         net = Net()
-        made = function(net)
-        return made, edges(net.graph)
+        result = function(net)
+        return result, edges(net.graph)
 
     return Case(build, has_gradients=False)
 
@@ -95,7 +95,7 @@ def handled(handler):
         copied = info.transformed(net.h).name, info.original(info.transformed(net.h)).name
         return ends(view), copied, names(tf.get_collection("mine")), edges(net.graph)
 
-    return told(build)
+    return result_of(build)
 
 
 def renamed(info, op, inputs):
@@ -124,8 +124,8 @@ def into_another(net):
 
 def replaced(net):
     x, y, _ = others()
-    made = ge.graph_replace([net.h, {"e": net.e}], {net.c: x, net.d: y}, dst_scope="new")
-    return made
+    result = ge.graph_replace([net.h, {"e": net.e}], {net.c: x, net.d: y}, dst_scope="new")
+    return result
 
 
 def looped(net):
@@ -145,9 +145,12 @@ def corresponding():
         Net()
         with tf.name_scope("sub"):
             tf.constant(1.0, name="a")
-    found = ge.util.find_corresponding({"one": [net.c, net.h.op], "two": net.f}, other)
+    corresponding_ops = ge.util.find_corresponding({"one": [net.c, net.h.op], "two": net.f}, other)
     moved = ge.util.find_corresponding([net.a], other, dst_scope="sub")
-    return [each.name for each in found["one"]] + [found["two"].name, moved[0].name]
+    return [each.name for each in corresponding_ops["one"]] + [
+        corresponding_ops["two"].name,
+        moved[0].name,
+    ]
 
 
 CASES = {
@@ -162,102 +165,112 @@ CASES = {
         ],
         has_gradients=False,
     ),
-    "graph_editor.can_be_regex": told(lambda n: [ge.can_be_regex("a"), ge.can_be_regex(n.a)]),
-    "graph_editor.make_regex": told(lambda n: ge.make_regex("a.").pattern),
-    "graph_editor.make_regex: type": told(lambda n: ge.make_regex(3)),
-    "graph_editor.filter_ts": found(lambda n: ge.filter_ts(n.graph, True)),
-    "graph_editor.filter_ts_from_regex": found(
+    "graph_editor.can_be_regex": result_of(lambda n: [ge.can_be_regex("a"), ge.can_be_regex(n.a)]),
+    "graph_editor.make_regex": result_of(lambda n: ge.make_regex("a.").pattern),
+    "graph_editor.make_regex: type": result_of(lambda n: ge.make_regex(3)),
+    "graph_editor.filter_ts": names_from(lambda n: ge.filter_ts(n.graph, True)),
+    "graph_editor.filter_ts_from_regex": names_from(
         lambda n: ge.filter_ts_from_regex(n.graph, "/[fgh]:")
     ),
-    "graph_editor.filter_ops": found(lambda n: ge.filter_ops(n.graph, lambda op: op.inputs)),
-    "graph_editor.filter_ops_from_regex": found(
+    "graph_editor.filter_ops": names_from(lambda n: ge.filter_ops(n.graph, lambda op: op.inputs)),
+    "graph_editor.filter_ops_from_regex": names_from(
         lambda n: ge.filter_ops_from_regex(n.graph, r"\b[abc]$")
     ),
-    "graph_editor.get_name_scope_ops": found(lambda n: ge.get_name_scope_ops(n.graph, "foo/bar/")),
-    "graph_editor.check_cios": told(lambda n: ge.check_cios(control_ios=n.control)[0]),
-    "graph_editor.check_cios: both": told(lambda n: ge.check_cios(False, n.control, n.control)),
-    "graph_editor.check_cios: type": told(lambda n: ge.check_cios(False, 3)),
-    "graph_editor.get_ops_ios": found(lambda n: ge.get_ops_ios(n.c.op)),
-    "graph_editor.get_ops_ios: control": found(
+    "graph_editor.get_name_scope_ops": names_from(
+        lambda n: ge.get_name_scope_ops(n.graph, "foo/bar/")
+    ),
+    "graph_editor.check_cios": result_of(lambda n: ge.check_cios(control_ios=n.control)[0]),
+    "graph_editor.check_cios: both": result_of(
+        lambda n: ge.check_cios(False, n.control, n.control)
+    ),
+    "graph_editor.check_cios: type": result_of(lambda n: ge.check_cios(False, 3)),
+    "graph_editor.get_ops_ios": names_from(lambda n: ge.get_ops_ios(n.c.op)),
+    "graph_editor.get_ops_ios: control": names_from(
         lambda n: ge.get_ops_ios(n.c.op, control_ios=n.control)
     ),
-    "graph_editor.compute_boundary_ts": told(
+    "graph_editor.compute_boundary_ts": result_of(
         lambda n: [names(each) for each in ge.compute_boundary_ts([n.c.op, n.f.op])]
     ),
-    "graph_editor.get_within_boundary_ops": found(
+    "graph_editor.get_within_boundary_ops": names_from(
         lambda n: ge.get_within_boundary_ops(n.graph, n.f.op, [n.c.op])
     ),
-    "graph_editor.get_within_boundary_ops: exclusive": found(
+    "graph_editor.get_within_boundary_ops: exclusive": names_from(
         lambda n: ge.get_within_boundary_ops(n.graph, n.f.op, [n.c.op], inclusive=False)
     ),
-    "graph_editor.get_within_boundary_ops: seed": found(
+    "graph_editor.get_within_boundary_ops: seed": names_from(
         lambda n: ge.get_within_boundary_ops(n.graph, n.f.op, [n.f.op])
     ),
-    "graph_editor.get_forward_walk_ops": found(lambda n: ge.get_forward_walk_ops(n.c.op)),
-    "graph_editor.get_forward_walk_ops: tensors": found(
+    "graph_editor.get_forward_walk_ops": names_from(lambda n: ge.get_forward_walk_ops(n.c.op)),
+    "graph_editor.get_forward_walk_ops: tensors": names_from(
         lambda n: ge.get_forward_walk_ops([n.a, n.d], inclusive=False, stop_at_ts=[n.c])
     ),
-    "graph_editor.get_backward_walk_ops": found(
+    "graph_editor.get_backward_walk_ops": names_from(
         lambda n: ge.get_backward_walk_ops(n.h.op, control_inputs=True, stop_at_ts=[n.f])
     ),
-    "graph_editor.get_backward_walk_ops: within": found(
+    "graph_editor.get_backward_walk_ops: within": names_from(
         lambda n: ge.get_backward_walk_ops(n.h, within_ops=[n.h.op, n.f.op, n.c.op])
     ),
-    "graph_editor.get_walks_intersection_ops": found(
+    "graph_editor.get_walks_intersection_ops": names_from(
         lambda n: ge.get_walks_intersection_ops([n.c.op], [n.g.op])
     ),
-    "graph_editor.get_walks_union_ops": found(
+    "graph_editor.get_walks_union_ops": names_from(
         lambda n: ge.get_walks_union_ops([n.f.op], [n.g.op], backward_inclusive=False)
     ),
-    "graph_editor.select_ops": found(lambda n: ge.select_ops("^foo/bar", n.a.op, graph=n.graph)),
-    "graph_editor.select_ops: no graph": found(lambda n: ge.select_ops("^foo/bar")),
-    "graph_editor.select_ops: keyword": found(lambda n: ge.select_ops(n.a.op, size=3)),
-    "graph_editor.select_ts": found(
+    "graph_editor.select_ops": names_from(
+        lambda n: ge.select_ops("^foo/bar", n.a.op, graph=n.graph)
+    ),
+    "graph_editor.select_ops: no graph": names_from(lambda n: ge.select_ops("^foo/bar")),
+    "graph_editor.select_ops: keyword": names_from(lambda n: ge.select_ops(n.a.op, size=3)),
+    "graph_editor.select_ts": names_from(
         lambda n: ge.select_ts("(?#ts)/[ef]:", "(?#ops)a", n.a, graph=n.graph)
     ),
-    "graph_editor.select_ops_and_ts": told(
+    "graph_editor.select_ops_and_ts": result_of(
         lambda n: [
             names(each) for each in ge.select_ops_and_ts("/[ef]$", "(?#ts)/g:", n.a, graph=n.graph)
         ]
     ),
-    "graph_editor.get_tensors": found(lambda n: ge.get_tensors(n.graph)),
-    "graph_editor.get_tensors: type": found(lambda n: ge.get_tensors(n.a)),
-    "graph_editor.make_list_of_op": found(lambda n: ge.make_list_of_op(n.a.op)),
-    "graph_editor.make_list_of_op: tensor": found(lambda n: ge.make_list_of_op(n.a)),
-    "graph_editor.make_list_of_op: graph": found(
+    "graph_editor.get_tensors": names_from(lambda n: ge.get_tensors(n.graph)),
+    "graph_editor.get_tensors: type": names_from(lambda n: ge.get_tensors(n.a)),
+    "graph_editor.make_list_of_op": names_from(lambda n: ge.make_list_of_op(n.a.op)),
+    "graph_editor.make_list_of_op: tensor": names_from(lambda n: ge.make_list_of_op(n.a)),
+    "graph_editor.make_list_of_op: graph": names_from(
         lambda n: ge.make_list_of_op(n.graph, allow_graph=False)
     ),
-    "graph_editor.make_list_of_t": found(lambda n: ge.make_list_of_t([n.a, n.b])),
-    "graph_editor.make_list_of_t: graphs": found(
+    "graph_editor.make_list_of_t": names_from(lambda n: ge.make_list_of_t([n.a, n.b])),
+    "graph_editor.make_list_of_t: graphs": names_from(
         lambda n: ge.make_list_of_t([n.a, tf.Graph().create_op("NoOp", [], []), n.b])
     ),
-    "graph_editor.get_generating_ops": found(lambda n: ge.get_generating_ops([n.a, n.h])),
-    "graph_editor.get_consuming_ops": found(lambda n: ge.get_consuming_ops([n.a, n.c])),
-    "graph_editor.ControlOutputs": told(lambda n: names(n.control.get(n.c.op))),
-    "graph_editor.placeholder_name": told(
+    "graph_editor.get_generating_ops": names_from(lambda n: ge.get_generating_ops([n.a, n.h])),
+    "graph_editor.get_consuming_ops": names_from(lambda n: ge.get_consuming_ops([n.a, n.c])),
+    "graph_editor.ControlOutputs": result_of(lambda n: names(n.control.get(n.c.op))),
+    "graph_editor.placeholder_name": result_of(
         lambda n: [ge.placeholder_name(n.f), ge.placeholder_name(n.f, "x"), ge.placeholder_name()]
     ),
-    "graph_editor.placeholder_name: type": told(lambda n: ge.placeholder_name(n.f.op)),
+    "graph_editor.placeholder_name: type": result_of(lambda n: ge.placeholder_name(n.f.op)),
     "graph_editor.make_placeholder_from_tensor": changed(
         lambda n: ge.make_placeholder_from_tensor(n.f, scope="x")
     ),
     "graph_editor.make_placeholder_from_dtype_and_shape": changed(
         lambda n: ge.make_placeholder_from_dtype_and_shape(tf.float32, [2], "x")
     ),
-    "graph_editor.SubGraphView": told(lambda n: ends(ge.SubGraphView([n.c.op, n.f.op], [n.e]))),
-    "graph_editor.SubGraphView: remapped": told(
+    "graph_editor.SubGraphView": result_of(
+        lambda n: ends(ge.SubGraphView([n.c.op, n.f.op], [n.e]))
+    ),
+    "graph_editor.SubGraphView: remapped": result_of(
         lambda n: ends(ge.SubGraphView([n.c.op, n.f.op, n.g.op]).remap([1], [2, 0, 0]))
     ),
-    "graph_editor.SubGraphView: range": told(lambda n: ge.SubGraphView(n.c.op).remap_inputs([2])),
-    "graph_editor.SubGraphView: readers": told(
+    "graph_editor.SubGraphView: range": result_of(
+        lambda n: ge.SubGraphView(n.c.op).remap_inputs([2])
+    ),
+    "graph_editor.SubGraphView: readers": result_of(
         lambda n: ends(ge.SubGraphView([n.c.op]).remap_outputs_to_consumers())
     ),
-    "graph_editor.SubGraphView: unused": told(
+    "graph_editor.SubGraphView: unused": result_of(
         lambda n: ends(ge.SubGraphView([n.c.op, n.f.op]).remap([], [1]).remove_unused_ops())
     ),
-    "graph_editor.make_view": told(lambda n: ends(ge.make_view("/[fg]$", graph=n.graph))),
-    "graph_editor.make_view: graph": told(lambda n: ge.make_view(n.f.op, graph=tf.Graph())),
-    "graph_editor.make_view_from_scope": told(
+    "graph_editor.make_view": result_of(lambda n: ends(ge.make_view("/[fg]$", graph=n.graph))),
+    "graph_editor.make_view: graph": result_of(lambda n: ge.make_view(n.f.op, graph=tf.Graph())),
+    "graph_editor.make_view_from_scope": result_of(
         lambda n: ends(ge.make_view_from_scope("foo/bar", n.graph))
     ),
     "graph_editor.swap_ts": changed(lambda n: ge.swap_ts([n.f], [n.g])),
@@ -304,24 +317,26 @@ CASES = {
     "graph_editor.connect": changed(
         lambda n: ge.connect(ge.sgv(*[t.op for t in others()]), ge.sgv(n.e.op).remap_inputs([0]))
     ),
-    "graph_editor.bypass": told(bypassed),
+    "graph_editor.bypass": result_of(bypassed),
     "graph_editor.Transformer": handled(ge.keep_t_if_possible_handler),
     "graph_editor.replace_t_with_placeholder_handler": handled(
         ge.replace_t_with_placeholder_handler
     ),
     "graph_editor.keep_t_if_possible_handler": handled(ge.keep_t_if_possible_handler),
-    "graph_editor.copy_op_handler": told(copied_otherwise),
-    "graph_editor.transform_op_if_inside_handler": told(copied_otherwise),
-    "graph_editor.assign_renamed_collections_handler": told(copied_otherwise),
-    "graph_editor.copy": told(into_another),
-    "graph_editor.copy: here": told(lambda n: ends(ge.copy(n.f.op, dst_scope="foo")[0])),
-    "graph_editor.copy: source": told(lambda n: ge.copy(n.a.op, src_scope="foo", dst_scope="x")),
+    "graph_editor.copy_op_handler": result_of(copied_otherwise),
+    "graph_editor.transform_op_if_inside_handler": result_of(copied_otherwise),
+    "graph_editor.assign_renamed_collections_handler": result_of(copied_otherwise),
+    "graph_editor.copy": result_of(into_another),
+    "graph_editor.copy: here": result_of(lambda n: ends(ge.copy(n.f.op, dst_scope="foo")[0])),
+    "graph_editor.copy: source": result_of(
+        lambda n: ge.copy(n.a.op, src_scope="foo", dst_scope="x")
+    ),
     "graph_editor.copy_with_input_replacements": valued(
         lambda n: ge.copy_with_input_replacements(n.h.op, {n.f: others()[2]}, dst_scope="new")[
             1
         ].transformed(n.h)
     ),
     "graph_editor.graph_replace": valued(replaced),
-    "graph_editor.graph_replace: loop": told(looped),
+    "graph_editor.graph_replace: loop": result_of(looped),
     "graph_editor.graph_replace: apart": valued(lambda n: ge.graph_replace(n.a, {n.h: n.b})),
 }

@@ -103,8 +103,15 @@ def convolution(name, shape, **options):
 
 
 def spec():
-    made = framework.BoundedTensorSpec([2], tf.float32, -1.0, [1.0, 2.0], name="x")
-    return [made.name, made.shape, made.dtype, made.minimum, made.maximum, repr(made)]
+    bounded = framework.BoundedTensorSpec([2], tf.float32, -1.0, [1.0, 2.0], name="x")
+    return [
+        bounded.name,
+        bounded.shape,
+        bounded.dtype,
+        bounded.minimum,
+        bounded.maximum,
+        repr(bounded),
+    ]
 
 
 def random_records():
@@ -120,8 +127,8 @@ def random_records():
 
 def kernel(name, shape):
     def build():
-        made = getattr(framework, name)(dtype=tf.float32)
-        return [sorted(made.get_config()), made(shape).shape]
+        initializer = getattr(framework, name)(dtype=tf.float32)
+        return [sorted(initializer.get_config()), initializer(shape).shape]
 
     return Case(build, has_gradients=False)
 

@@ -48,15 +48,18 @@ def target(make, logits, labels, **options):
 
     def build():
         column = make(**options)
-        given = tf.constant(array(*logits), name="input")
+        logit_values = tf.constant(array(*logits), name="input")
         features = {key: tf.constant(value) for key, value in WEIGHTS.items()}
         labels_ = tf.constant(labels)
-        metrics = column.get_eval_ops(features, given, labels_)
+        metrics = column.get_eval_ops(features, logit_values, labels_)
         return Steps(
             [
-                [column.loss(given, labels_, features)],
-                [column.training_loss(given, labels_, features)],
-                [column.logits_to_predictions(given, proba=proba) for proba in (False, True)],
+                [column.loss(logit_values, labels_, features)],
+                [column.training_loss(logit_values, labels_, features)],
+                [
+                    column.logits_to_predictions(logit_values, proba=proba)
+                    for proba in (False, True)
+                ],
                 {key: update for key, (_, update) in metrics.items()},
                 {key: value for key, (value, _) in metrics.items()},
                 [column.num_label_columns, column.label_name, column.weight_column_name],
@@ -74,10 +77,10 @@ def measured(name):
             del labels
             return tf.contrib.metrics.streaming_mean(predictions)
 
-        found = layers.multi_class_target(3).get_eval_ops(
+        eval_ops = layers.multi_class_target(3).get_eval_ops(
             {}, tf.constant(array(4, 3)), tf.constant(classes(4, 3)), {name: metric}
         )
-        return Steps([{key: update for key, (_, update) in found.items()}])
+        return Steps([{key: update for key, (_, update) in eval_ops.items()}])
 
     return build
 

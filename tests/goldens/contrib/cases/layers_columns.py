@@ -27,9 +27,9 @@ def spec(*make):
     """What tf.parse_example needs for some columns."""
 
     def build():
-        found = layers.create_feature_spec_for_parsing([each() for each in make])
+        spec = layers.create_feature_spec_for_parsing([each() for each in make])
         rows = {}
-        for key, value in found.items():
+        for key, value in spec.items():
             rows[key] = [
                 str(list(each)) if isinstance(each, (tuple, list)) else each
                 for each in tuple(value)
@@ -113,8 +113,8 @@ def joint(*make):
 def transformed(make):
     def build():
         column = make()
-        found = layers.transform_features(features(), [column])[column]
-        parts = found if isinstance(found, tuple) else [found]
+        tensors = layers.transform_features(features(), [column])[column]
+        parts = tensors if isinstance(tensors, tuple) else [tensors]
         return [
             tensor
             for part in parts
@@ -163,10 +163,10 @@ def crossed(*columns, **options):
 
 
 def placeholders():
-    made = layers.make_place_holder_tensors_for_base_features([keys(), number(dimension=2)()])
+    tensors = layers.make_place_holder_tensors_for_base_features([keys(), number(dimension=2)()])
     return {
         name: [isinstance(each, tf.SparseTensor), str(each.get_shape())]
-        for name, each in sorted(made.items())
+        for name, each in sorted(tensors.items())
     }
 
 
@@ -180,10 +180,10 @@ def parsed():
         )
     )
     column, sized = keys(), number()()
-    found = layers.parse_feature_columns_from_examples(
+    values = layers.parse_feature_columns_from_examples(
         [example.SerializeToString()], [column, sized]
     )
-    return found[column].values, tf.identity(found[sized])
+    return values[column].values, tf.identity(values[sized])
 
 
 def parsed_sequence():

@@ -36,11 +36,11 @@ def _trained():
     estimator = learn.Estimator(_model_fn, model_dir=folder)
     estimator.fit(_X, 2 * _X, steps=10, batch_size=2, monitors=[captured])
     error = learn.MetricSpec(tf.contrib.metrics.streaming_mean_absolute_error)
-    found = estimator.evaluate(_X, 2 * _X, batch_size=4, metrics={"error": error})
+    metrics = estimator.evaluate(_X, 2 * _X, batch_size=4, metrics={"error": error})
     return {
         "steps": sorted(captured.values),
         "w": np.array([captured.values[step] for step in sorted(captured.values)]).ravel(),
-        "metrics": {name: np.asarray(value, np.float64) for name, value in found.items()},
+        "metrics": {name: np.asarray(value, np.float64) for name, value in metrics.items()},
         "predictions": np.array(list(estimator.predict(_X))).ravel(),
         "whole": np.asarray(learn.SKCompat(estimator).predict(_X, batch_size=4)).ravel(),
         "names": sorted(estimator.get_variable_names()),
@@ -126,14 +126,14 @@ def _csv():
     path = os.path.join(tempfile.mkdtemp(), "rows.csv")
     with open(path, "w") as file:
         file.write("2,3,a,b,c\n1,2,3,0\n4.5,5,6,1\n")
-    found = learn.datasets.base.load_csv_with_header(path, np.int64, np.float64)
-    return {"data": found.data, "target": found.target}
+    dataset = learn.datasets.base.load_csv_with_header(path, np.int64, np.float64)
+    return {"data": dataset.data, "target": dataset.target}
 
 
 def _points(name, **options):
     def build():
-        found = learn.datasets.make_dataset(name, 11, seed=7, **options)
-        return {"data": found.data, "target": found.target}
+        dataset = learn.datasets.make_dataset(name, 11, seed=7, **options)
+        return {"data": dataset.data, "target": dataset.target}
 
     return Case(build, has_gradients=False)
 
@@ -144,10 +144,10 @@ def _own(predictions, target):
 
 def _metric_spec():
     spec = learn.MetricSpec(_own, prediction_key="p", label_key="y")
-    made = spec.create_metric_ops(
+    metric = spec.create_metric_ops(
         {}, {"y": tf.constant([1.0, 2.0])}, {"p": tf.constant([3.0, 5.0])}
     )
-    return {"value": made, "text": str(spec).partition("=")[2]}
+    return {"value": metric, "text": str(spec).partition("=")[2]}
 
 
 def _logits():

@@ -28,7 +28,7 @@ def _ops(head, labels, mode="eval", size=1, weights=None):
     def build():
         features = {} if weights is None else {"weights": tf.constant(weights)}
         logits = tf.constant(_LOGITS[:, :size], name="input")
-        made = head().create_model_fn_ops(
+        ops = head().create_model_fn_ops(
             features=features,
             mode=mode,
             labels=None if labels is None else tf.constant(labels),
@@ -36,12 +36,12 @@ def _ops(head, labels, mode="eval", size=1, weights=None):
             logits=logits,
         )
         outputs = {}
-        for name, (kind, tensors) in (made.output_alternatives or {}).items():
+        for name, (kind, tensors) in (ops.output_alternatives or {}).items():
             outputs[str(name)] = [kind, tensors]
-        first = [made.predictions, outputs] + ([] if made.loss is None else [made.loss])
+        first = [ops.predictions, outputs] + ([] if ops.loss is None else [ops.loss])
         # A step of its own: it may change a bias that the others read.
-        step = [] if made.train_op is None else [made.train_op]
-        metrics = sorted((made.eval_metric_ops or {}).items())
+        step = [] if ops.train_op is None else [ops.train_op]
+        metrics = sorted((ops.eval_metric_ops or {}).items())
         # Their names are TensorFlow's own.
         updates = [tf.identity(update, "update") for _, (_, update) in metrics]
         values = {name: tf.identity(value, "value") for name, (value, _) in metrics}
@@ -148,7 +148,7 @@ def _fixed(path, folder):
     """Writes a checkpoint with the names of another one, and numbers that depend on its names."""
     reader = tf.train.NewCheckpointReader(path)
     with tf.Graph().as_default(), tf.Session() as session:
-        made = {}
+        variables = {}
         for name, shape in sorted(reader.get_variable_to_shape_map().items()):
             value = reader.get_tensor(name)
             if value.dtype == np.float32 and not name.endswith("learning_rate"):
@@ -156,9 +156,9 @@ def _fixed(path, folder):
                 value = np.asarray(0.3 * random.normal(size=shape), np.float32)
                 if name.rpartition("/")[2] not in _TRAINED:  # such as sums of squares
                     value = np.abs(value) + 0.1
-            made[name] = tf.Variable(value)
+            variables[name] = tf.Variable(value)
         session.run(tf.global_variables_initializer())
-        tf.train.Saver(made).save(session, os.path.join(folder, "model.ckpt"), global_step=1)
+        tf.train.Saver(variables).save(session, os.path.join(folder, "model.ckpt"), global_step=1)
 
 
 def _trained(make, labels, classes=0, input_fn=None):
@@ -170,25 +170,27 @@ def _trained(make, labels, classes=0, input_fn=None):
         estimator = make(folder).fit(input_fn=input_fn, steps=1)
         _fixed(tf.train.latest_checkpoint(folder), folder)
         estimator.fit(input_fn=input_fn, steps=3)
-        found = estimator.evaluate(input_fn=input_fn, steps=1)
+        results = estimator.evaluate(input_fn=input_fn, steps=1)
         seen = {
-            "metrics": {name: np.asarray(value, np.float64) for name, value in found.items()},
+            "metrics": {name: np.asarray(value, np.float64) for name, value in results.items()},
             "variables": {
                 name: np.asarray(estimator.get_variable_value(name))
                 for name in estimator.get_variable_names()
             },
         }
-        given = {"input_fn": input_fn, "as_iterable": False}
+        inputs = {"input_fn": input_fn, "as_iterable": False}
         if classes:
-            seen["probabilities"] = estimator.predict_proba(**given)
+            seen["probabilities"] = estimator.predict_proba(**inputs)
             if classes == 3:
-                seen["classes"] = np.asarray(estimator.predict_classes(**given)).ravel()
+                seen["classes"] = np.asarray(estimator.predict_classes(**inputs)).ravel()
         elif hasattr(estimator, "predict_scores"):
-            seen["scores"] = estimator.predict_scores(**given)
+            seen["scores"] = estimator.predict_scores(**inputs)
         else:
-            found = estimator.predict(**given)
-            is_dict = isinstance(found, dict)
-            seen["predictions"] = {str(key): found[key] for key in found} if is_dict else found
+            results = estimator.predict(**inputs)
+            is_dict = isinstance(results, dict)
+            seen["predictions"] = (
+                {str(key): results[key] for key in results} if is_dict else results
+            )
         return seen
 
     return Case(build, has_gradients=False)
@@ -222,10 +224,10 @@ def _logistic():
 
 
 def _inferred():
-    given = np.zeros([4, 3]), {"a": np.zeros([2], np.float32), "b": np.zeros([2, 2], np.int64)}
+    inputs = np.zeros([4, 3]), {"a": np.zeros([2], np.float32), "b": np.zeros([2, 2], np.int64)}
     return [
         [[each.name, each.dimension, each.dtype.name] for each in columns]
-        for columns in map(learn.infer_real_valued_columns_from_input, given)
+        for columns in map(learn.infer_real_valued_columns_from_input, inputs)
     ]
 
 

@@ -25,15 +25,15 @@ def model(rate=0.5):
 def events(folder):
     """The tags and values of a folder's summaries, by step."""
     learn.graph_actions.get_summary_writer(folder).flush()
-    found = []
+    scalars = []
     for name in sorted(os.listdir(folder)):
         if "tfevents" in name:
             for event in tf.train.summary_iterator(os.path.join(folder, name)):
                 for value in event.summary.value:
                     if not value.tag.startswith("global_step/sec"):  # a matter of time
-                        found.append([event.step, value.tag, "%.4g" % value.simple_value])
+                        scalars.append([event.step, value.tag, "%.4g" % value.simple_value])
     learn.graph_actions.clear_summary_writers()
-    return sorted(found)
+    return sorted(scalars)
 
 
 def trained(*runs):
@@ -49,9 +49,9 @@ def trained(*runs):
             name: tf.train.load_variable(folder, name)
             for name, _ in tf.train.list_variables(folder)
         }
-        kept = sorted(name for name in os.listdir(folder) if name.endswith(".index"))
+        indices = sorted(name for name in os.listdir(folder) if name.endswith(".index"))
         # The supervisor's thread writes the first one, before or after the first steps.
-        return [losses, saved, kept[-1], events(folder)]
+        return [losses, saved, indices[-1], events(folder)]
 
     return Case(build, has_gradients=False)
 
@@ -95,9 +95,9 @@ def monitored():
 def missing(**changed):
     def build():
         graph, ops = model()
-        given = {"output_dir": "/none", "train_op": ops["train"], "loss_op": ops["loss"]}
-        given.update(changed)
-        return learn.train(graph, **given)
+        arguments = {"output_dir": "/none", "train_op": ops["train"], "loss_op": ops["loss"]}
+        arguments.update(changed)
+        return learn.train(graph, **arguments)
 
     return build
 
@@ -109,14 +109,14 @@ def evaluated(checkpoint=True, **options):
         learn.train(graph, folder, ops["train"], ops["loss"], steps=3)
         learn.graph_actions.clear_summary_writers()
         graph, ops = model()
-        given = dict(options)
+        arguments = dict(options)
         with graph.as_default():
             total = tf.Variable(0.0, collections=[tf.GraphKeys.LOCAL_VARIABLES], name="total")
-            if given.pop("adds", False):
-                given["update_op"] = tf.assign_add(total, ops["loss"])
-        wanted = {"loss": ops["loss"], "total": total, "step": ops["step"]}
+            if arguments.pop("adds", False):
+                arguments["update_op"] = tf.assign_add(total, ops["loss"])
+        fetches = {"loss": ops["loss"], "total": total, "step": ops["step"]}
         path = folder if checkpoint else None
-        return [list(learn.evaluate(graph, results, path, wanted, **given)), events(results)]
+        return [list(learn.evaluate(graph, results, path, fetches, **arguments)), events(results)]
 
     return Case(build, has_gradients=False)
 
@@ -126,10 +126,10 @@ def run(function, *args, **options):
         graph, ops = model()
         with graph.as_default():
             doubled = ops["x"] * 2 + ops["v"]
-        given = dict(options)
-        wanted = given.pop("wanted", {"doubled": doubled, "v": ops["v"]})
-        arguments = [None, wanted] if function == "infer" else [wanted]
-        return getattr(learn, function)(*arguments, *args, **given)
+        keywords = dict(options)
+        fetches = keywords.pop("fetches", {"doubled": doubled, "v": ops["v"]})
+        arguments = [None, fetches] if function == "infer" else [fetches]
+        return getattr(learn, function)(*arguments, *args, **keywords)
 
     return Case(build, has_gradients=False)
 
@@ -143,7 +143,7 @@ CASES = {
     "learn.evaluate: updates": evaluated(max_steps=3, adds=True, log_every_steps=2),
     "learn.infer": run("infer"),
     "learn.infer: fed": run("infer", {"x:0": 5.0}),
-    "learn.infer: nothing": run("infer", wanted={}),
+    "learn.infer: nothing": run("infer", fetches={}),
     "learn.run_feeds": run("run_feeds", [{"x:0": 1.0}, None]),
     "learn.run_feeds: nothing": run("run_feeds", []),
     "learn.run_n": run("run_n", n=2),

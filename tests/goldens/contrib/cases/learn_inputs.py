@@ -50,10 +50,10 @@ def _generator_input(**options):
     return Case(build, has_gradients=False, queues=True)
 
 
-def _without_summaries(made):
+def _without_summaries(tensors):
     """How full a queue is depends on its threads."""
     tf.get_default_graph().clear_collection(tf.GraphKeys.SUMMARIES)
-    return made
+    return tensors
 
 
 def _records(as_text=False):
@@ -79,28 +79,30 @@ def _read(name, *args, **options):
     as_text = options.pop("as_text", False)
 
     def build():
-        made = getattr(learn.io, name)(_records(as_text), 3, *args, **dict(_ONCE, **options))
+        tensors = getattr(learn.io, name)(_records(as_text), 3, *args, **dict(_ONCE, **options))
         if "keyed" in name:
-            keys, batch = made
+            keys, batch = tensors
             keys = tf.strings.regex_replace(keys, ".*records", "records")
-            made = [tf.identity(keys, "keys"), batch]
-        return _without_summaries(made)
+            tensors = [tf.identity(keys, "keys"), batch]
+        return _without_summaries(tensors)
 
     return Case(build, has_gradients=False, queues=True)
 
 
 def _parsed_queue():
     features = {"x": tf.constant(_NUMBERS)}
-    made = learn.io.queue_parsed_features(features, feature_queue_capacity=2, num_enqueue_threads=1)
-    return _without_summaries(made)
+    tensors = learn.io.queue_parsed_features(
+        features, feature_queue_capacity=2, num_enqueue_threads=1
+    )
+    return _without_summaries(tensors)
 
 
 def _csv(load):
     path = os.path.join(tempfile.mkdtemp(), "rows.csv")
     with open(path, "w") as file:
         file.write("2,3,a,b,c\n1,2,3,24.0\n4.5,5,6,21.6\n")
-    found = load(path)
-    return {"data": found.data, "target": found.target}
+    dataset = load(path)
+    return {"data": dataset.data, "target": dataset.target}
 
 
 CASES = {

@@ -32,15 +32,15 @@ def _watched(make, steps=5, loss_turns_nan=False, outcome=None):
             update = weight.assign(weight / 2.0)
         with tf.control_dependencies([update]):
             train_op = tf.assign_add(step, 1).op
-        made = make(folder)
+        monitor = make(folder)
         lines = []
         with _logged(lines):
-            hook = monitors.RunHookAdapterForMonitors([made])
+            hook = monitors.RunHookAdapterForMonitors([monitor])
             with tf.train.SingularMonitoredSession(hooks=[hook]) as session:
                 for _ in range(steps):
                     if not session.should_stop():
                         session.run(train_op)
-        return outcome(made, folder) if outcome else lines
+        return outcome(monitor, folder) if outcome else lines
 
     return Case(build, has_gradients=False)
 
@@ -53,7 +53,7 @@ class _logged(logging.Handler):
         self.lines = lines
 
     def emit(self, record):
-        text = _NUMBER.sub(lambda found: "%.3g" % float(found.group()), record.getMessage())
+        text = _NUMBER.sub(lambda match: "%.3g" % float(match.group()), record.getMessage())
         if not text.startswith(("Graph was", "Running local", "Done running", "Create", "From ")):
             self.lines.append(text)
 
@@ -69,8 +69,8 @@ class _logged(logging.Handler):
 
 def _captured(monitor, folder):
     del folder
-    found = monitor.values
-    return {"steps": sorted(found), "values": np.array([found[key] for key in sorted(found)])}
+    values = monitor.values
+    return {"steps": sorted(values), "values": np.array([values[key] for key in sorted(values)])}
 
 
 def _files(monitor, folder):
@@ -92,10 +92,10 @@ def _events(monitor, folder):
 
 def _dumped(monitor, folder):
     del folder
-    kept = sorted(monitor.data)
-    last = monitor.data[kept[-1]]
+    steps = sorted(monitor.data)
+    last = monitor.data[steps[-1]]
     names = {getattr(each, "name", each): last[each] for each in last}
-    return [kept, np.asarray(names["loss:0"]), sorted(type(each).__name__ for each in last)[0]]
+    return [steps, np.asarray(names["loss:0"]), sorted(type(each).__name__ for each in last)[0]]
 
 
 def _summaries(folder):
@@ -129,9 +129,9 @@ def _input_fn():
 
 
 def _serving():
-    given = tf.placeholder(tf.string, [None], name="examples")
-    parsed = tf.parse_example(given, {"x": tf.FixedLenFeature([1], tf.float32)})
-    return learn.InputFnOps(parsed, None, {"examples": given})
+    serialized = tf.placeholder(tf.string, [None], name="examples")
+    parsed = tf.parse_example(serialized, {"x": tf.FixedLenFeature([1], tf.float32)})
+    return learn.InputFnOps(parsed, None, {"examples": serialized})
 
 
 def _experiment(config, **more):
@@ -141,8 +141,8 @@ def _experiment(config, **more):
     return learn.Experiment(estimator, _input_fn, _input_fn, **options)
 
 
-def _shown(found):
-    return {name: np.asarray(value, np.float64) for name, value in found.items()}
+def _shown(metrics):
+    return {name: np.asarray(value, np.float64) for name, value in metrics.items()}
 
 
 def _experimented():
@@ -150,11 +150,11 @@ def _experimented():
     folder = tempfile.mkdtemp()
     exporter = learn.utils.make_export_strategy(_serving, exports_to_keep=1)
     config = learn.RunConfig(model_dir=folder)
-    made = _experiment(config, export_strategies=[exporter], min_eval_frequency=0)
-    found, exports = made.train_and_evaluate()
+    experiment = _experiment(config, export_strategies=[exporter], min_eval_frequency=0)
+    metrics, exports = experiment.train_and_evaluate()
     place = os.path.relpath(tf.compat.as_str(exports[0]), folder)
     return [
-        _shown(found),
+        _shown(metrics),
         len(exports),
         os.path.dirname(place),
         sorted(os.listdir(folder + "/export")),
@@ -169,8 +169,8 @@ def _ran(**options):
             del hparams
             return _experiment(run_config)
 
-        found = learn.learn_runner.run(experiment_fn, run_config=config, **options)
-        return _shown(found) if isinstance(found, dict) else repr(type(found))
+        result = learn.learn_runner.run(experiment_fn, run_config=config, **options)
+        return _shown(result) if isinstance(result, dict) else repr(type(result))
 
     return Case(build, has_gradients=False)
 
@@ -188,9 +188,9 @@ def _tuned():
         def run_experiment(self, experiment_fn):
             config = learn.RunConfig(model_dir=tempfile.mkdtemp())
             hparams = tf.contrib.training.HParams(rate=self.rates.pop())
-            made = experiment_fn(config, hparams)
-            made.train()
-            seen.append([hparams.rate, float(made.evaluate(delay_secs=0)["loss"])])
+            experiment = experiment_fn(config, hparams)
+            experiment.train()
+            seen.append([hparams.rate, float(experiment.evaluate(delay_secs=0)["loss"])])
 
     def experiment_fn(run_config, hparams):
         return _experiment(run_config, params={"rate": hparams.rate}, train_steps=2)
@@ -203,8 +203,8 @@ def _strategy(name, *args, **options):
     def build():
         here = hasattr(learn.utils, name)  # 1.15.5 has one of them in this file
         place = learn.utils if here else learn.utils.saved_model_export_utils
-        made = getattr(place, name)(*args, **options)
-        return [made.name, made.strip_default_attrs, callable(made.export_fn)]
+        strategy = getattr(place, name)(*args, **options)
+        return [strategy.name, strategy.strip_default_attrs, callable(strategy.export_fn)]
 
     return build
 
@@ -213,8 +213,8 @@ def _own_strategy():
     def export_fn(estimator, path, checkpoint_path, eval_result):
         return [estimator, path, checkpoint_path, eval_result]
 
-    made = learn.ExportStrategy("own", export_fn)
-    return [made.name, made.export("e", "p", checkpoint_path="c", eval_result=3)]
+    strategy = learn.ExportStrategy("own", export_fn)
+    return [strategy.name, strategy.export("e", "p", checkpoint_path="c", eval_result=3)]
 
 
 def _short_strategy():
@@ -233,8 +233,8 @@ def _fitted():
 
     estimator = learn.SKCompat(learn.Estimator(model_fn, model_dir=tempfile.mkdtemp()))
     estimator.fit(_X, 2.0 * _X, batch_size=6, steps=3)
-    found = estimator.score(_X, 2.0 * _X, batch_size=6, steps=1)
-    return [_shown(found), estimator.predict(_X)["scores"]]
+    score = estimator.score(_X, 2.0 * _X, batch_size=6, steps=1)
+    return [_shown(score), estimator.predict(_X)["scores"]]
 
 
 def _types(x, y):
@@ -278,20 +278,20 @@ def _clusters():
 
 def _config(**options):
     def build():
-        made = learn.RunConfig(**options)
+        config = learn.RunConfig(**options)
         names = """evaluation_master master num_ps_replicas num_worker_replicas task_id task_type
             is_chief tf_random_seed save_summary_steps save_checkpoints_secs save_checkpoints_steps
             keep_checkpoint_max keep_checkpoint_every_n_hours log_step_count_steps model_dir
             environment cluster_spec"""
-        seen = [[name, getattr(made, name)] for name in names.split()]
-        options_of = made.tf_config
+        seen = [[name, getattr(config, name)] for name in names.split()]
+        options_of = config.tf_config
         return seen[:-1] + [
             bool(seen[-1][1]),
             options_of.inter_op_parallelism_threads,
             options_of.intra_op_parallelism_threads,
             options_of.log_device_placement,
             round(options_of.gpu_options.per_process_gpu_memory_fraction, 3),
-            made.get_task_id(),
+            config.get_task_id(),
         ]
 
     return build
@@ -335,7 +335,7 @@ CASES = {
     "learn.monitors.RunHookAdapterForMonitors": _watched(
         lambda folder: monitors.StopAtStep(last_step=3),
         steps=9,
-        outcome=lambda made, _: [made.run_on_all_workers, made._last_step],
+        outcome=lambda monitor, _: [monitor.run_on_all_workers, monitor._last_step],
     ),
     "learn.monitors.StepCounter": _watched(
         lambda folder: monitors.StepCounter(every_n_steps=2, output_dir=folder), outcome=_events

@@ -33,15 +33,15 @@ def serving(default):
     def build():
         if default:
             features = {"a": tf.placeholder(tf.float32, [None, 2], name="a")}
-            made = learn.utils.build_default_serving_input_fn(features)()
+            receiver = learn.utils.build_default_serving_input_fn(features)()
         else:
             spec = {"a": tf.FixedLenFeature([2], tf.float32)}
-            made = learn.utils.build_parsing_serving_input_fn(spec)()
+            receiver = learn.utils.build_parsing_serving_input_fn(spec)()
         return [
-            sorted(made.features),
-            [each.shape.as_list() for each in made.features.values()],
-            made.labels,
-            [(name, each.dtype.name) for name, each in sorted(made.default_inputs.items())],
+            sorted(receiver.features),
+            [each.shape.as_list() for each in receiver.features.values()],
+            receiver.labels,
+            [(name, each.dtype.name) for name, each in sorted(receiver.default_inputs.items())],
         ]
 
     return build
@@ -49,9 +49,9 @@ def serving(default):
 
 def model_ops(**options):
     def build():
-        given = {name: make() for name, make in options.items()}
-        mode = given.pop("mode", learn.ModeKeys.TRAIN)
-        spec = learn.ModelFnOps(mode, tf.constant(array(2, 1)), **given)
+        arguments = {name: make() for name, make in options.items()}
+        mode = arguments.pop("mode", learn.ModeKeys.TRAIN)
+        spec = learn.ModelFnOps(mode, tf.constant(array(2, 1)), **arguments)
         return [sorted(spec._fields), spec.loss, sorted(spec.eval_metric_ops)]
 
     return build
@@ -91,8 +91,8 @@ def twice():
     monitor.begin()
 
 
-def kinds(made):
-    return [type(each).__name__ for each in made]
+def kinds(values):
+    return [type(each).__name__ for each in values]
 
 
 CASES = {

@@ -83,9 +83,9 @@ def model(name, feed=False, **options):
     """A model of symbols; feed may be a tensor, as in programs that train and decode."""
 
     def build():
-        given = tf.constant(feed == "tensor") if isinstance(feed, str) else feed
+        feed_previous = tf.constant(feed == "tensor") if isinstance(feed, str) else feed
         return getattr(old, name)(
-            symbols(), symbols(2), cell.GRUCell(3), 5, 6, 4, feed_previous=given, **options
+            symbols(), symbols(2), cell.GRUCell(3), 5, 6, 4, feed_previous=feed_previous, **options
         )
 
     return Case(build)

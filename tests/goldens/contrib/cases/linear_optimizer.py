@@ -17,14 +17,15 @@ _LOSSES = ("logistic_loss", "squared_loss", "hinge_loss", "smooth_hinge_loss", "
 
 
 def _column():
-    made = sdca.SparseFeatureColumn([0, 0, 1], [5, 6, 2], [1.0, 0.5, 2.0])
+    weighted = sdca.SparseFeatureColumn([0, 0, 1], [5, 6, 2], [1.0, 0.5, 2.0])
     bare = sdca.SparseFeatureColumn([0], [1], None)
     return [
-        [each.example_indices, each.feature_indices, each.feature_values] for each in (made, bare)
+        [each.example_indices, each.feature_indices, each.feature_values]
+        for each in (weighted, bare)
     ]
 
 
-def _given(parts):
+def _problem(parts):
     """The arguments of a model with a column of ids and one of numbers."""
 
     def weights(name, rows):
@@ -51,7 +52,7 @@ def _given(parts):
 
 def _model(loss_type, parts=1, **more):
     def build():
-        examples, variables = _given(parts)
+        examples, variables = _problem(parts)
         options = {
             "loss_type": loss_type,
             "symmetric_l1_regularization": 0.1,
@@ -74,7 +75,7 @@ def _model(loss_type, parts=1, **more):
 
 def _refused(change):
     def build():
-        examples, variables = _given(1)
+        examples, variables = _problem(1)
         options = {
             "loss_type": "squared_loss",
             "symmetric_l1_regularization": 0.0,
@@ -103,7 +104,7 @@ def _of_another_kind(examples, variables, options):
 
 
 def _attributes():
-    made = sdca.SDCAOptimizer("id"), sdca.SDCAOptimizer("id", 2, 3, 0.5, 4.0, False, len)
+    optimizers = sdca.SDCAOptimizer("id"), sdca.SDCAOptimizer("id", 2, 3, 0.5, 4.0, False, len)
     return [
         [
             each.get_name(),
@@ -115,7 +116,7 @@ def _attributes():
             each.adaptive,
             each.partitioner is None,
         ]
-        for each in made
+        for each in optimizers
     ]
 
 
@@ -167,12 +168,12 @@ def _trained(make, label):
         folder, input_fn = tempfile.mkdtemp(), _example(label)
         make(folder).fit(input_fn=input_fn, steps=1)
         estimator = make(folder).fit(input_fn=input_fn, steps=2)
-        found = estimator.evaluate(input_fn=input_fn, steps=1)
+        metrics = estimator.evaluate(input_fn=input_fn, steps=1)
         predicted = estimator.predict(
             input_fn=input_fn, as_iterable=False, outputs=[_OUTPUTS[type(estimator).__name__]]
         )
         return {
-            "metrics": {name: np.asarray(value, np.float64) for name, value in found.items()},
+            "metrics": {name: np.asarray(value, np.float64) for name, value in metrics.items()},
             "variables": {
                 name: np.asarray(estimator.get_variable_value(name))
                 for name in estimator.get_variable_names()
@@ -218,14 +219,14 @@ def _optimum():
 
     column = layers.real_valued_column("x", dimension=2)
     estimator = learn.SVM("id", [column], l2_regularization=2.0).fit(input_fn=input_fn, steps=80)
-    found = estimator.evaluate(input_fn=input_fn, steps=1)
+    metrics = estimator.evaluate(input_fn=input_fn, steps=1)
     weights = estimator.get_variable_value("linear/x/weight").ravel().tolist()
     weights += estimator.get_variable_value("linear/bias_weight").tolist()
     classes = estimator.predict_classes(input_fn=input_fn, as_iterable=False)
     return {
         "weights": np.round(weights, 2),
-        "loss": np.round(found["loss"], 2),
-        "accuracy": float(found["accuracy"]),
+        "loss": np.round(metrics["loss"], 2),
+        "accuracy": float(metrics["accuracy"]),
         "classes": classes,
     }
 

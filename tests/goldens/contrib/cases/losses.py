@@ -18,7 +18,7 @@ def pair():
     return shares(4, 3), tf.constant(any_of(4, 3))
 
 
-def kept(loss):
+def with_total(loss):
     """A loss, and the sum that get_total_loss makes of it."""
     return loss, losses.get_total_loss()
 
@@ -44,7 +44,7 @@ def embeddings():
 
 
 CASES = {
-    "losses.absolute_difference": lambda: kept(losses.absolute_difference(*pair())),
+    "losses.absolute_difference": lambda: with_total(losses.absolute_difference(*pair())),
     "losses.absolute_difference: weights": lambda: losses.absolute_difference(*pair(), WEIGHTS),
     "losses.absolute_difference: scope": lambda: losses.absolute_difference(*pair(), scope="own"),
     "losses.absolute_difference: shapes": lambda: losses.absolute_difference(rows(), x(3, 5)),
@@ -76,33 +76,37 @@ CASES = {
     "losses.compute_weighted_loss: unknown size": lambda: losses.compute_weighted_loss(
         unknown(array(4, 3), [None, 3]), unknown(WEIGHTS, [None])
     ),
-    "losses.cosine_distance": lambda: kept(losses.cosine_distance(*pair(), axis=1)),
+    "losses.cosine_distance": lambda: with_total(losses.cosine_distance(*pair(), axis=1)),
     "losses.cosine_distance: dim": lambda: losses.cosine_distance(*pair(), dim=1, weights=0.5),
     "losses.cosine_distance: no axis": lambda: losses.cosine_distance(*pair()),
     "losses.hinge_loss": lambda: losses.hinge_loss(x(4, 3), tf.constant(any_of(4, 3))),
     "losses.hinge_loss: shapes": lambda: losses.hinge_loss(x(4, 3), tf.constant(any_of(4, 2))),
-    "losses.log_loss": lambda: kept(losses.log_loss(*pair())),
+    "losses.log_loss": lambda: with_total(losses.log_loss(*pair())),
     "losses.log_loss: weights": lambda: losses.log_loss(*pair(), weights=WEIGHTS, epsilon=0.1),
-    "losses.mean_pairwise_squared_error": lambda: kept(losses.mean_pairwise_squared_error(*pair())),
+    "losses.mean_pairwise_squared_error": lambda: with_total(
+        losses.mean_pairwise_squared_error(*pair())
+    ),
     "losses.mean_pairwise_squared_error: weights": lambda: losses.mean_pairwise_squared_error(
         *pair(), WEIGHTS
     ),
     "losses.mean_pairwise_squared_error: scalar": lambda: losses.mean_pairwise_squared_error(
         *pair(), 0.5, scope="own"
     ),
-    "losses.mean_squared_error": lambda: kept(losses.mean_squared_error(*pair())),
+    "losses.mean_squared_error": lambda: with_total(losses.mean_squared_error(*pair())),
     "losses.mean_squared_error: weights": lambda: losses.mean_squared_error(*pair(), WEIGHTS),
     "losses.mean_squared_error: two": lambda: [
         losses.mean_squared_error(*pair()),
         losses.mean_squared_error(*pair()),
     ],
-    "losses.sigmoid_cross_entropy": lambda: kept(
+    "losses.sigmoid_cross_entropy": lambda: with_total(
         losses.sigmoid_cross_entropy(x(4, 3), tf.constant(any_of(4, 3)))
     ),
     "losses.sigmoid_cross_entropy: smooth": lambda: losses.sigmoid_cross_entropy(
         x(4, 3), tf.constant(any_of(4, 3)), WEIGHTS, label_smoothing=0.2
     ),
-    "losses.softmax_cross_entropy": lambda: kept(losses.softmax_cross_entropy(x(4, 3), one_hot())),
+    "losses.softmax_cross_entropy": lambda: with_total(
+        losses.softmax_cross_entropy(x(4, 3), one_hot())
+    ),
     "losses.softmax_cross_entropy: smooth": lambda: losses.softmax_cross_entropy(
         x(4, 3), one_hot(), WEIGHTS, label_smoothing=0.2
     ),
@@ -112,7 +116,7 @@ CASES = {
     "losses.softmax_cross_entropy: weights of any rank": lambda: losses.softmax_cross_entropy(
         x(4, 3), one_hot(), unknown(WEIGHTS)
     ),
-    "losses.sparse_softmax_cross_entropy": lambda: kept(
+    "losses.sparse_softmax_cross_entropy": lambda: with_total(
         losses.sparse_softmax_cross_entropy(x(4, 3), LABELS)
     ),
     "losses.sparse_softmax_cross_entropy: column": lambda: losses.sparse_softmax_cross_entropy(

@@ -12,9 +12,9 @@ SORTED = np.array([0] * 5 + [1] * 5)
 SCORES = np.array([0.1, 0.2, 0.5, 0.3, 0.0, 0.1, 0.45, 0.5, 0.8, 0.9], np.float32)
 
 
-def steps(made):
+def steps(metric):
     """A metric's update, value, update and value."""
-    value, update = made
+    value, update = metric
     return Steps([update, value, update, value])
 
 

@@ -24,11 +24,11 @@ def weights(*shape, **options):
 
 def applied(build, scope="", again=False):
     def make():
-        made = [pruning.apply_mask(build(), scope)]
+        masked = [pruning.apply_mask(build(), scope)]
         if again:
             with tf.variable_scope(tf.get_variable_scope(), reuse=True):
-                made.append(pruning.apply_mask(build(), scope))
-        return made
+                masked.append(pruning.apply_mask(build(), scope))
+        return masked
 
     return make
 
@@ -56,13 +56,13 @@ def options(text=""):
 
 def hparams(text):
     def build():
-        made = options(text)
-        return {name: str(value) for name, value in made.values().items()}
+        params = options(text)
+        return {name: str(value) for name, value in params.values().items()}
 
     return build
 
 
-def pruned(text="", shapes=((4, 6),), steps=(0, 1), conditional=False, summaries=False, **given):
+def pruned(text="", shapes=((4, 6),), steps=(0, 1), conditional=False, summaries=False, **settings):
     """Updates masks at some global steps, and observes the variables afterwards."""
 
     def build():
@@ -70,10 +70,10 @@ def pruned(text="", shapes=((4, 6),), steps=(0, 1), conditional=False, summaries
         for index, shape in enumerate(shapes):
             with tf.variable_scope("layer%d" % index):
                 pruning.apply_mask(weights(*shape))
-        made = pruning.Pruning(options(text), **{name: make() for name, make in given.items()})
-        update = made.conditional_mask_update_op() if conditional else made.mask_update_op()
+        pruner = pruning.Pruning(options(text), **{name: make() for name, make in settings.items()})
+        update = pruner.conditional_mask_update_op() if conditional else pruner.mask_update_op()
         if summaries:
-            made.add_pruning_summaries()
+            pruner.add_pruning_summaries()
         fetches = []
         for value in steps:
             fetches += [tf.assign(step, value, name="to_step_%d" % value), update]
@@ -100,8 +100,8 @@ def twice():
 
 def own_step():
     pruning.apply_mask(weights(6))
-    made = pruning.Pruning(global_step=tf.constant(60, tf.int64))
-    return Steps([made.conditional_mask_update_op(), pruning.get_masks()])
+    pruner = pruning.Pruning(global_step=tf.constant(60, tf.int64))
+    return Steps([pruner.conditional_mask_update_op(), pruning.get_masks()])
 
 
 def trained_while_pruned():
@@ -115,15 +115,15 @@ def trained_while_pruned():
     return Steps([train, update] * 3 + [loss])
 
 
-def layered(function, inputs=rows, args=(3,), **given):
+def layered(function, inputs=rows, args=(3,), **settings):
     def build():
-        made = {name: each() if name in _MADE else each for name, each in given.items()}
-        return getattr(pruning, function)(inputs(), *args, **made)
+        arguments = {name: each() if name in _MAKERS else each for name, each in settings.items()}
+        return getattr(pruning, function)(inputs(), *args, **arguments)
 
     return build
 
 
-_MADE = ("weights_regularizer", "biases_regularizer", "weights_initializer")
+_MAKERS = ("weights_regularizer", "biases_regularizer", "weights_initializer")
 
 
 def regularizers():
@@ -147,8 +147,8 @@ def scoped():
     with framework.arg_scope(
         [pruning.masked_conv2d, pruning.masked_fully_connected], activation_fn=tf.tanh
     ):
-        made = pruning.masked_conv2d(images(), 2, 3)
-        return pruning.masked_fully_connected(tf.reshape(made, [2, 72]), 2)
+        convolved = pruning.masked_conv2d(images(), 2, 3)
+        return pruning.masked_fully_connected(tf.reshape(convolved, [2, 72]), 2)
 
 
 def in_parts(function, inputs, args):
@@ -159,23 +159,25 @@ def in_parts(function, inputs, args):
     return build
 
 
-def stepped(cell, size=4, steps=1, state=None, **given):
+def stepped(cell, size=4, steps=1, state=None, **settings):
     """Runs a cell by itself, or over a sequence."""
 
     def build():
-        made = getattr(pruning, cell)(size, **given)
+        rnn_cell = getattr(pruning, cell)(size, **settings)
         if steps > 1:
             inputs = [tf.constant(array(2, 3) + step) for step in range(steps)]
-            return tf.nn.static_rnn(made, inputs, dtype=tf.float32)
-        start = made.zero_state(2, tf.float32) if state is None else state()
-        return made(x(2, 3), start)
+            return tf.nn.static_rnn(rnn_cell, inputs, dtype=tf.float32)
+        start = rnn_cell.zero_state(2, tf.float32) if state is None else state()
+        return rnn_cell(x(2, 3), start)
 
     return build
 
 
-def dynamic(cell, **given):
+def dynamic(cell, **settings):
     def build():
-        return tf.nn.dynamic_rnn(getattr(pruning, cell)(4, **given), x(2, 5, 3), dtype=tf.float32)
+        return tf.nn.dynamic_rnn(
+            getattr(pruning, cell)(4, **settings), x(2, 5, 3), dtype=tf.float32
+        )
 
     return build
 
@@ -188,8 +190,8 @@ def two_cells():
 def network():
     inputs = tf.placeholder(tf.float32, [None, 4], name="inputs")
     start = tf.constant_initializer(array(4, 3))
-    made = pruning.masked_fully_connected(inputs, 3, scope="dense", weights_initializer=start)
-    return tf.nn.softmax(made, name="scores")
+    scores = pruning.masked_fully_connected(inputs, 3, scope="dense", weights_initializer=start)
+    return tf.nn.softmax(scores, name="scores")
 
 
 def described(graph_def):
@@ -222,19 +224,19 @@ def frozen(strip):
             session.run(update)
             tf.train.Saver().save(session, os.path.join(folder, "model"))
         with tf.Graph().as_default():
-            made = pruning.graph_def_from_checkpoint(folder, ["scores"])
+            graph_def = pruning.graph_def_from_checkpoint(folder, ["scores"])
         if strip:
-            made = pruning.strip_pruning_vars_fn(made, ["scores"])
-        return described(made)
+            graph_def = pruning.strip_pruning_vars_fn(graph_def, ["scores"])
+        return described(graph_def)
 
     return Case(build, has_gradients=False)
 
 
-def wrong(text="", **given):
+def wrong(text="", **arguments):
     def build():
         tf.train.get_or_create_global_step()
         pruning.apply_mask(weights(4, 4))
-        return Steps([pruning.Pruning(options(text), **given).mask_update_op()])
+        return Steps([pruning.Pruning(options(text), **arguments).mask_update_op()])
 
     return Case(build, has_gradients=False)
 

@@ -7,16 +7,16 @@ from goldens.contrib.observe import Case
 distributions = tf.contrib.distributions
 
 
-def given(*shape):
+def tensor(*shape):
     return tf.constant(array(*shape), name="input")
 
 
 def positive(*shape):
-    return tf.exp(given(*shape))
+    return tf.exp(tensor(*shape))
 
 
 def lower(*shape):
-    matrix = tf.linalg.band_part(given(*shape), -1, 0)
+    matrix = tf.linalg.band_part(tensor(*shape), -1, 0)
     return tf.linalg.set_diag(matrix, tf.exp(tf.linalg.diag_part(matrix)))
 
 
@@ -31,30 +31,30 @@ def described(kind, place=(), **options):
     def build():
         arguments = {key: make() for key, make in options.items() if callable(make)}
         arguments.update({key: each for key, each in options.items() if not callable(each)})
-        made = getattr(distributions, kind)(**arguments)
+        distribution = getattr(distributions, kind)(**arguments)
         vectors = tf.constant(array(*(place + (3,))))
         seen = {
-            "batch": made.batch_shape,
-            "batch tensor": made.batch_shape_tensor(),
-            "event": made.event_shape,
-            "event tensor": made.event_shape_tensor(),
-            "log_prob": made.log_prob(vectors),
-            "prob": made.prob(vectors),
-            "entropy": made.entropy(),
-            "mean": made.mean(),
-            "mode": made.mode(),
-            "stddev": made.stddev(),
-            "variance": made.variance(),
-            "covariance": made.covariance(),
-            "sample": made.sample(4, seed=1),
-            "samples": made.sample([2, 1]),
-            "loc": made.loc,
-            "scale": made.scale.to_dense(),
-            "name": made.name,
-            "parameters": sorted(made.parameters),
-            "copy": made.copy(loc=tf.constant(array(3)) + 1).mean(),
-            "dtype": made.dtype,
-            "is reparameterized": made.reparameterization_type
+            "batch": distribution.batch_shape,
+            "batch tensor": distribution.batch_shape_tensor(),
+            "event": distribution.event_shape,
+            "event tensor": distribution.event_shape_tensor(),
+            "log_prob": distribution.log_prob(vectors),
+            "prob": distribution.prob(vectors),
+            "entropy": distribution.entropy(),
+            "mean": distribution.mean(),
+            "mode": distribution.mode(),
+            "stddev": distribution.stddev(),
+            "variance": distribution.variance(),
+            "covariance": distribution.covariance(),
+            "sample": distribution.sample(4, seed=1),
+            "samples": distribution.sample([2, 1]),
+            "loc": distribution.loc,
+            "scale": distribution.scale.to_dense(),
+            "name": distribution.name,
+            "parameters": sorted(distribution.parameters),
+            "copy": distribution.copy(loc=tf.constant(array(3)) + 1).mean(),
+            "dtype": distribution.dtype,
+            "is reparameterized": distribution.reparameterization_type
             == distributions.FULLY_REPARAMETERIZED,
         }
         # Names inside of a distribution depend on how a formula is written.
@@ -73,25 +73,25 @@ def divergence(first, second):
 
 
 def diagonal():
-    return distributions.MultivariateNormalDiag(given(2, 3), positive(3))
+    return distributions.MultivariateNormalDiag(tensor(2, 3), positive(3))
 
 
 def triangular():
-    return distributions.MultivariateNormalTriL(given(3), lower(3, 3))
+    return distributions.MultivariateNormalTriL(tensor(3), lower(3, 3))
 
 
 def checked():
-    made = distributions.MultivariateNormalDiag(
+    distribution = distributions.MultivariateNormalDiag(
         scale_diag=tf.constant([1.0, 0.0]), validate_args=True
     )
-    return made.sample(2)
+    return distribution.sample(2)
 
 
 def not_symmetric():
-    made = distributions.MultivariateNormalFullCovariance(
+    distribution = distributions.MultivariateNormalFullCovariance(
         covariance_matrix=tf.constant([[2.0, 0.0], [1.0, 2.0]]), validate_args=True
     )
-    return made.sample(2)
+    return distribution.sample(2)
 
 
 _DIAG = "MultivariateNormalDiag"
@@ -101,10 +101,10 @@ _FULL = "MultivariateNormalFullCovariance"
 
 CASES = {
     "distributions.%s" % _DIAG: described(
-        _DIAG, loc=lambda: given(3), scale_diag=lambda: positive(3)
+        _DIAG, loc=lambda: tensor(3), scale_diag=lambda: positive(3)
     ),
     "distributions.%s: batch" % _DIAG: described(
-        _DIAG, (2,), loc=lambda: given(2, 3), scale_diag=lambda: positive(3), name="own"
+        _DIAG, (2,), loc=lambda: tensor(2, 3), scale_diag=lambda: positive(3), name="own"
     ),
     "distributions.%s: both" % _DIAG: described(
         _DIAG, scale_diag=lambda: positive(3), scale_identity_multiplier=lambda: tf.constant(0.5)
@@ -112,9 +112,9 @@ CASES = {
     "distributions.%s: checked" % _DIAG: Case(checked, has_gradients=False),
     "distributions.%s: divergence" % _DIAG: divergence(diagonal, diagonal),
     "distributions.%s: divergence of another" % _DIAG: divergence(diagonal, triangular),
-    "distributions.%s: loc" % _DIAG: described(_DIAG, loc=lambda: given(3)),
+    "distributions.%s: loc" % _DIAG: described(_DIAG, loc=lambda: tensor(3)),
     "distributions.%s: multiplier" % _DIAG: described(
-        _DIAG, loc=lambda: given(2, 3), scale_identity_multiplier=lambda: tf.constant([0.5, 2.0])
+        _DIAG, loc=lambda: tensor(2, 3), scale_identity_multiplier=lambda: tf.constant([0.5, 2.0])
     ),
     "distributions.%s: nothing" % _DIAG: described(_DIAG),
     "distributions.%s: numbers" % _DIAG: described(
@@ -126,16 +126,16 @@ CASES = {
         scale_diag=lambda: tf.exp(unknown(array(3), [None])),
     ),
     "distributions.%s" % _SOFTPLUS: described(
-        _SOFTPLUS, loc=lambda: given(2, 3), scale_diag=lambda: given(3)
+        _SOFTPLUS, loc=lambda: tensor(2, 3), scale_diag=lambda: tensor(3)
     ),
     "distributions.%s" % _TRIANGLE: described(
-        _TRIANGLE, (2,), loc=lambda: given(3), scale_tril=lambda: lower(2, 3, 3)
+        _TRIANGLE, (2,), loc=lambda: tensor(3), scale_tril=lambda: lower(2, 3, 3)
     ),
     "distributions.%s: divergence" % _TRIANGLE: divergence(triangular, diagonal),
-    "distributions.%s: loc" % _TRIANGLE: described(_TRIANGLE, loc=lambda: given(3)),
+    "distributions.%s: loc" % _TRIANGLE: described(_TRIANGLE, loc=lambda: tensor(3)),
     "distributions.%s: nothing" % _TRIANGLE: described(_TRIANGLE),
     "distributions.%s" % _FULL: described(
-        _FULL, loc=lambda: given(3), covariance_matrix=lambda: covariance(3, 3)
+        _FULL, loc=lambda: tensor(3), covariance_matrix=lambda: covariance(3, 3)
     ),
     "distributions.%s: not symmetric" % _FULL: Case(not_symmetric, has_gradients=False),
     "distributions.%s: scale" % _FULL: described(

@@ -84,8 +84,8 @@ def minimized(**options):
     def build():
         v = tf.get_variable("v", initializer=array(3))
         inner = v * 2
-        given = {key: [inner] if each == "inner" else each for key, each in options.items()}
-        train = Momentum(0.1).minimize(tf.reduce_sum(inner * v), **given)
+        arguments = {key: [inner] if each == "inner" else each for key, each in options.items()}
+        train = Momentum(0.1).minimize(tf.reduce_sum(inner * v), **arguments)
         return Steps([train, v])
 
     return Case(build, has_gradients=False)

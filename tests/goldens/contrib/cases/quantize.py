@@ -85,8 +85,8 @@ def last_layer():
 
 def bypass(activation=tf.nn.relu, add=tf.add, **options):
     def build():
-        kept = dict({"activation_fn": None}, **options)
-        net = layers.conv2d(images(), 3, 3, scope="block/conv", **kept)
+        arguments = dict({"activation_fn": None}, **options)
+        net = layers.conv2d(images(), 3, 3, scope="block/conv", **arguments)
         with tf.name_scope("block/"):
             net = add(net, images_again(), name="AddV2")
         return net if activation is None else activation(net)
@@ -206,18 +206,18 @@ def unknown_activation():
 def quantized(function, shape=(2, 3, 3, 4), **options):
     def build():
         values = tf.constant(array(*shape), name="input")
-        made = getattr(quant_ops, function)(values, **options)
-        return Steps([[made], [made], [made]])
+        quantized = getattr(quant_ops, function)(values, **options)
+        return Steps([[quantized], [quantized], [quantized]])
 
     return Case(build)
 
 
 def twice_with_one_scope():
     with tf.variable_scope("outer"):
-        made = [quant_ops.MovingAvgQuantize(x(4, 3), name_prefix="q") for _ in range(2)]
+        quantized = [quant_ops.MovingAvgQuantize(x(4, 3), name_prefix="q") for _ in range(2)]
     with tf.variable_scope("outer", reuse=True):
-        made.append(quant_ops.LastValueQuantize(x(4, 3), name_prefix="q", init_max=2.0))
-    return Steps([[each] for each in made])  # two of them assign the same variables
+        quantized.append(quant_ops.LastValueQuantize(x(4, 3), name_prefix="q", init_max=2.0))
+    return Steps([[each] for each in quantized])  # two of them assign the same variables
 
 
 def reused_without_scope():
@@ -260,8 +260,8 @@ def helpers():
 
 
 def step():
-    made = [common.CreateOrGetQuantizationStep(), common.CreateOrGetQuantizationStep()]
-    return Steps([[made[0].name, made[0] is made[1]], made[0], made[0]])
+    steps = [common.CreateOrGetQuantizationStep(), common.CreateOrGetQuantizationStep()]
+    return Steps([[steps[0].name, steps[0] is steps[1]], steps[0], steps[0]])
 
 
 def matched():
@@ -301,16 +301,16 @@ def many_inputs():
 
 
 def folded_only(fused, is_training=True, **options):
-    def rewrite(**given):
-        fold_batch_norms.FoldBatchNorms(tf.get_default_graph(), is_training, **given)
+    def rewrite(**arguments):
+        fold_batch_norms.FoldBatchNorms(tf.get_default_graph(), is_training, **arguments)
 
     build = convolution(**normalized(fused, is_training=is_training))
     return rewritten(build, rewrite, **options)
 
 
 def quantized_only(build, **options):
-    def rewrite(**given):
-        quantize.Quantize(tf.get_default_graph(), True, **given)
+    def rewrite(**arguments):
+        quantize.Quantize(tf.get_default_graph(), True, **arguments)
 
     return rewritten(build, rewrite, **options)
 

@@ -23,16 +23,16 @@ def pictures(size=None):
 
 
 def chain():
-    made = conv(pictures(), "a", stride=2, padding="VALID")
-    made = tf.nn.relu(tf.nn.bias_add(made, tf.get_variable("bias", [1])))
-    made = tf.nn.max_pool(made, [1, 3, 2, 1], [1, 2, 1, 1], "VALID", name="pool")
-    return conv(made, "last", (1, 5))
+    net = conv(pictures(), "a", stride=2, padding="VALID")
+    net = tf.nn.relu(tf.nn.bias_add(net, tf.get_variable("bias", [1])))
+    net = tf.nn.max_pool(net, [1, 3, 2, 1], [1, 2, 1, 1], "VALID", name="pool")
+    return conv(net, "last", (1, 5))
 
 
 def padded():
-    made = tf.pad(pictures(), [[0, 0], [1, 2], [3, 0], [0, 0]], name="pad")
-    made = tf.nn.depthwise_conv2d(made, weights("w"), [1, 1, 1, 1], "VALID", name="depth")
-    return tf.nn.avg_pool(made, [1, 2, 2, 1], [1, 2, 2, 1], "SAME", name="last")
+    net = tf.pad(pictures(), [[0, 0], [1, 2], [3, 0], [0, 0]], name="pad")
+    net = tf.nn.depthwise_conv2d(net, weights("w"), [1, 1, 1, 1], "VALID", name="depth")
+    return tf.nn.avg_pool(net, [1, 2, 2, 1], [1, 2, 2, 1], "SAME", name="last")
 
 
 def two_ways(second=(1, 1), second_stride=4, pad=1):
@@ -59,8 +59,8 @@ def unknown_type():
 
 
 def odd_pool():
-    made = tf.nn.max_pool(pictures(), [1, 2, 2, 1], [1, 2, 2, 1], "SAME", name="pool")
-    return tf.identity(made, name="last")
+    pool = tf.nn.max_pool(pictures(), [1, 2, 2, 1], [1, 2, 2, 1], "SAME", name="pool")
+    return tf.identity(pool, name="last")
 
 
 def field(make, places=(), **options):
@@ -72,11 +72,11 @@ def field(make, places=(), **options):
             arguments.update(input_node=graph.get_tensor_by_name("images:0"), output_node=last)
         if not arguments.pop("is_graph", True):
             graph = graph.as_graph_def()
-        found = receptive_field.compute_receptive_field_from_graph_def(graph, **arguments)
-        seen = [None if each is None else float(each) for each in found]
+        field = receptive_field.compute_receptive_field_from_graph_def(graph, **arguments)
+        seen = [None if each is None else float(each) for each in field]
         for coordinates, axis in places:
-            seen.append(found.compute_input_center_coordinates(coordinates, axis))
-            seen.append(found.compute_feature_coordinates(coordinates, axis))
+            seen.append(field.compute_input_center_coordinates(coordinates, axis))
+            seen.append(field.compute_feature_coordinates(coordinates, axis))
         return seen
 
     return Case(build, has_gradients=False)
@@ -86,12 +86,12 @@ def order(make, *arguments):
     def build():
         with tf.Graph().as_default() as graph:
             make()
-        found, nodes = receptive_field.get_compute_order(graph.as_graph_def(), *arguments)
+        order, nodes = receptive_field.get_compute_order(graph.as_graph_def(), *arguments)
         rows = [
             "%s: %s %s %s" % (name, info.order, _plain(info.input_size), _plain(info.output_size))
-            for name, info in sorted(found.items())
+            for name, info in sorted(order.items())
         ]
-        return rows, sorted(nodes), found["last"].node.op
+        return rows, sorted(nodes), order["last"].node.op
 
     return Case(build, has_gradients=False)
 

@@ -57,21 +57,21 @@ def operations():
 
 def table(make, *keys):
     def build():
-        made = make()
-        return made.lookup(tf.constant(list(keys))), made.size()
+        table = make()
+        return table.lookup(tf.constant(list(keys))), table.size()
 
     return build
 
 
 def mutable(kind, **options):
     def build():
-        made = kind(tf.int64, tf.float32, -1.0, **options)
-        insert = made.insert(tf.constant([1, 2], tf.int64), tf.constant([0.5, 1.5]))
+        table = kind(tf.int64, tf.float32, -1.0, **options)
+        insert = table.insert(tf.constant([1, 2], tf.int64), tf.constant([0.5, 1.5]))
         return Steps(
             [
                 insert,
-                made.lookup(tf.constant([1, 5], tf.int64)),
-                made.size(),
+                table.lookup(tf.constant([1, 5], tf.int64)),
+                table.size(),
             ]
         )
 

@@ -29,8 +29,8 @@ def called(make, state=None):
     def build():
         cell = make()
         inputs = x(2, 4)
-        given = cell.zero_state(2, tf.float32) if state is None else state()
-        return cell(inputs, given), [cell.output_size, cell.state_size]
+        start = cell.zero_state(2, tf.float32) if state is None else state()
+        return cell(inputs, start), [cell.output_size, cell.state_size]
 
     return build
 

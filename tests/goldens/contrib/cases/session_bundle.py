@@ -20,29 +20,29 @@ def named(shape=(2,), name="named"):
 
 
 def packed(key, kind):
-    found = []
+    messages = []
     for each in tf.get_collection(key):
         message = kind()
         each.Unpack(message)
-        found.append(str(message))
-    return found
+        messages.append(str(message))
+    return messages
 
 
 def start(**options):
     """An exporter of one variable, after init, and the global step."""
     tf.get_variable("v", initializer=1.5)
     step = tf.train.create_global_step()
-    made = exporter.Exporter(tf.train.Saver())
-    made.init(**options)
-    return made, step
+    bundle_exporter = exporter.Exporter(tf.train.Saver())
+    bundle_exporter.init(**options)
+    return bundle_exporter, step
 
 
 def initialized(**options):
     def build():
         with tf.device("/cpu:0"):
-            given = {key: make() for key, make in options.items() if callable(make)}
-            given.update({key: each for key, each in options.items() if not callable(each)})
-            start(**given)
+            arguments = {key: make() for key, make in options.items() if callable(make)}
+            arguments.update({key: each for key, each in options.items() if not callable(each)})
+            start(**arguments)
         return [
             packed(constants.SIGNATURES_KEY, manifest_pb2.Signatures),
             packed(constants.ASSETS_KEY, manifest_pb2.AssetFile),
@@ -63,32 +63,32 @@ def unpacked_graph(message):
 
 
 def twice():
-    made, _ = start()
-    made.init()
+    bundle_exporter, _ = start()
+    bundle_exporter.init()
 
 
 def exported(steps=(3,), **options):
     def build():
         folder = tempfile.mkdtemp()
         with tf.Graph().as_default(), tf.Session() as session:
-            made, step = start(
+            bundle_exporter, step = start(
                 default_graph_signature=exporter.regression_signature(named(), named())
             )
             session.run(tf.global_variables_initializer())
             paths = []
             for number in steps:
                 session.run(step.assign(number))
-                path = made.export(folder + "/", step, session, **options)
+                path = bundle_exporter.export(folder + "/", step, session, **options)
                 paths.append(os.path.basename(path).decode())
         # estimator_bridge records an export's files in a hidden one.
-        found = {
+        files = {
             name: sorted(n for n in os.listdir(os.path.join(folder, name)) if n[0] != ".")
             for name in os.listdir(folder)
         }
         path = os.path.join(folder, paths[-1], constants.META_GRAPH_DEF_FILENAME)
         with open(path, "rb") as file:
             graph = meta_graph_pb2.MetaGraphDef.FromString(file.read())
-        return [paths, found, sorted(graph.collection_def), isinstance(path, str)]
+        return [paths, files, sorted(graph.collection_def), isinstance(path, str)]
 
     return Case(build, has_gradients=False)
 
@@ -107,7 +107,7 @@ def copied():
 PATHS = [gc.Path(str(number), number) for number in (0, 7, 3, 10, 1, 4)]
 
 
-def kept(keep, paths=tuple(PATHS)):
+def selected(keep, paths=tuple(PATHS)):
     return lambda: [list(each) for each in keep()(list(paths))]
 
 
@@ -170,20 +170,22 @@ CASES = {
         exporter.regression_signature(named(), x(1))
     ),
     "session_bundle.gc.get_paths": listed,
-    "session_bundle.gc.largest_export_versions": kept(lambda: gc.largest_export_versions(2)),
-    "session_bundle.gc.largest_export_versions: none": kept(
+    "session_bundle.gc.largest_export_versions": selected(lambda: gc.largest_export_versions(2)),
+    "session_bundle.gc.largest_export_versions: none": selected(
         lambda: gc.largest_export_versions(2), WITHOUT
     ),
-    "session_bundle.gc.mod_export_version": kept(lambda: gc.mod_export_version(2)),
-    "session_bundle.gc.mod_export_version: none": kept(lambda: gc.mod_export_version(2), WITHOUT),
-    "session_bundle.gc.negation": kept(lambda: gc.negation(gc.mod_export_version(2))),
-    "session_bundle.gc.one_of_every_n_export_versions": kept(
+    "session_bundle.gc.mod_export_version": selected(lambda: gc.mod_export_version(2)),
+    "session_bundle.gc.mod_export_version: none": selected(
+        lambda: gc.mod_export_version(2), WITHOUT
+    ),
+    "session_bundle.gc.negation": selected(lambda: gc.negation(gc.mod_export_version(2))),
+    "session_bundle.gc.one_of_every_n_export_versions": selected(
         lambda: gc.one_of_every_n_export_versions(3)
     ),
-    "session_bundle.gc.one_of_every_n_export_versions: none": kept(
+    "session_bundle.gc.one_of_every_n_export_versions: none": selected(
         lambda: gc.one_of_every_n_export_versions(3), WITHOUT
     ),
-    "session_bundle.gc.union": kept(
+    "session_bundle.gc.union": selected(
         lambda: gc.union(gc.mod_export_version(5), gc.largest_export_versions(2))
     ),
 }

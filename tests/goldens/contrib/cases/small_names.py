@@ -43,22 +43,22 @@ def infos(tensors):
 def written(folder):
     """What a folder holds, without the names of the shards."""
     weights = tf.train.list_variables(folder + "/variables/variables")
-    found = {"/checkpoint": [name for name, _ in weights]}
+    contents = {"/checkpoint": [name for name, _ in weights]}
     with open(folder + "/saved_model.pb", "rb") as file:
         model = saved_model_pb2.SavedModel.FromString(file.read())
     for graph in model.meta_graphs:
         tags = "/".join(graph.meta_info_def.tags)
         for key, signature in graph.signature_def.items():
             place = tags + "/" + key
-            found[place + "/method"] = signature.method_name
-            found[place + "/inputs"] = infos(signature.inputs)
-            found[place + "/outputs"] = infos(signature.outputs)
-        found[tags + "/collections"] = {
+            contents[place + "/method"] = signature.method_name
+            contents[place + "/inputs"] = infos(signature.inputs)
+            contents[place + "/outputs"] = infos(signature.outputs)
+        contents[tags + "/collections"] = {
             key: len(each.node_list.value) + len(each.bytes_list.value)
             for key, each in graph.collection_def.items()
         }
-    found["/assets"] = sorted(os.listdir(folder + "/assets"))
-    return found
+    contents["/assets"] = sorted(os.listdir(folder + "/assets"))
+    return contents
 
 
 def saved(make, **options):

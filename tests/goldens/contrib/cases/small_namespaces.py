@@ -14,7 +14,7 @@ kernels = contrib.kernel_methods
 deprecated = contrib.deprecated
 
 
-def given(*shape):
+def tensor(*shape):
     """Numbers whose gradient is observed."""
     return tf.constant(array(*shape), name="input")
 
@@ -26,8 +26,8 @@ def sampled(data, warp):
     )
 
 
-def resampled(shape, *wanted):
-    return lambda: contrib.periodic_resample.periodic_resample(given(*shape), list(wanted))
+def resampled(shape, *new_shape):
+    return lambda: contrib.periodic_resample.periodic_resample(tensor(*shape), list(new_shape))
 
 
 def loss_values():
@@ -41,7 +41,7 @@ def loss_values():
 
 def sampled_loss(function, **more):
     options = {
-        "weights": given(6, 3),
+        "weights": tensor(6, 3),
         "biases": tf.constant(array(6), name="input_1"),
         "labels": tf.constant([[2], [5]], tf.int64),
         "inputs": tf.constant(array(2, 3) + 0.3, name="input_2"),
@@ -150,7 +150,7 @@ def hinge(labels, **options):
 
 def mapped(*shape):
     mapper = kernels.RandomFourierFeatureMapper(3, 5, 0.7, 2, "map")
-    return mapper.map(given(*shape)), [mapper.name, mapper.input_dim, mapper.output_dim]
+    return mapper.map(tensor(*shape)), [mapper.name, mapper.input_dim, mapper.output_dim]
 
 
 def classified(count, **options):
@@ -189,9 +189,9 @@ def copied(scope):
         other.add_to_collection("mine", late)
     here = tf.get_default_graph()
     variable = contrib.copy_graph.copy_variable_to_graph(first, here, scope)
-    made = contrib.copy_graph.copy_op_to_graph(late, here, [variable], scope)
-    found = contrib.copy_graph.get_copied_op(total, here, scope)
-    return made, [found.name, variable.name]
+    duplicate = contrib.copy_graph.copy_op_to_graph(late, here, [variable], scope)
+    copied_op = contrib.copy_graph.get_copied_op(total, here, scope)
+    return duplicate, [copied_op.name, variable.name]
 
 
 def staged():
@@ -202,16 +202,16 @@ def staged():
 
 
 def summed():
-    made = [
+    summaries = [
         deprecated.scalar_summary("a", 2.0),
         deprecated.scalar_summary(["b", "c"], [3.0, 4.0], name="both"),
         deprecated.histogram_summary("d", tf.constant([1.0, 5.0])),
         deprecated.image_summary("e", tf.ones([2, 3, 3, 1]), max_images=1),
         deprecated.audio_summary("f", tf.zeros([1, 8]), 4000, collections=["sounds"]),
     ]
-    merged = deprecated.merge_summary(made[:2]), deprecated.merge_all_summaries()
+    merged = deprecated.merge_summary(summaries[:2]), deprecated.merge_all_summaries()
     none = deprecated.merge_all_summaries("nothing")
-    return [each.name for each in made], [each.name for each in merged], none is None
+    return [each.name for each in summaries], [each.name for each in merged], none is None
 
 
 def analyzed():
@@ -221,24 +221,24 @@ def analyzed():
     tf.get_variable("fixed", [7], trainable=False)
     options = dict(analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS)
     options["output"] = "none"
-    found = analyzer.print_model_analysis(tf.get_default_graph(), tfprof_options=options)
-    return [found.total_parameters, sorted(each.name for each in found.children)]
+    analysis = analyzer.print_model_analysis(tf.get_default_graph(), tfprof_options=options)
+    return [analysis.total_parameters, sorted(each.name for each in analysis.children)]
 
 
 def found_again():
     """The copy of an operation in another graph."""
     with tf.Graph().as_default():
-        made = tf.add(tf.constant(1.0, name="one"), tf.constant(2.0), name="both").op
+        original = tf.add(tf.constant(1.0, name="one"), tf.constant(2.0), name="both").op
     here = tf.get_default_graph()
-    contrib.copy_graph.copy_op_to_graph(made, here, [], scope="new")
-    return contrib.copy_graph.get_copied_op(made, here, scope="new").outputs[0]
+    contrib.copy_graph.copy_op_to_graph(original, here, [], scope="new")
+    return contrib.copy_graph.get_copied_op(original, here, scope="new").outputs[0]
 
 
 CASES = {
     "resampler.resampler": sampled([2, 4, 5, 3], [2, 6, 2]),
     "resampler.resampler: grid": sampled([1, 3, 2, 1], [1, 4, 3, 2]),
     "resampler.resampler: integers": lambda: contrib.resampler.resampler(
-        given(1, 3, 3, 2), tf.constant([[[0.0, 0.0], [2.0, 1.0], [-1.0, 0.0], [2.5, 2.0]]])
+        tensor(1, 3, 3, 2), tf.constant([[[0.0, 0.0], [2.0, 1.0], [-1.0, 0.0], [2.5, 2.0]]])
     ),
     "resampler.resampler: doubles": lambda: contrib.resampler.resampler(
         tf.constant(array(1, 3, 3, 2), tf.float64), tf.constant([[[0.25, 1.5]]], tf.float64)
@@ -257,35 +257,35 @@ CASES = {
     "periodic_resample.periodic_resample: rank": resampled([3, 4], 6, 2, None),
     "periodic_resample.periodic_resample: small": resampled([3, 4], 2, None),
     "periodic_resample.periodic_resample: none": resampled([3, 4], 6, 4),
-    "nn.alpha_dropout": lambda: nn.alpha_dropout(given(3, 4), 0.7),
-    "nn.alpha_dropout: noise": lambda: nn.alpha_dropout(given(3, 4), 0.5, [3, 1], 2),
-    "nn.alpha_dropout: all": lambda: nn.alpha_dropout(given(3, 4), 1.0),
-    "nn.alpha_dropout: share": lambda: nn.alpha_dropout(given(3, 4), 1.5),
-    "nn.alpha_dropout: vector": lambda: nn.alpha_dropout(given(3, 4), [0.5, 0.5]),
-    "nn.scaled_softplus": lambda: nn.scaled_softplus(given(3, 4), 0.5),
+    "nn.alpha_dropout": lambda: nn.alpha_dropout(tensor(3, 4), 0.7),
+    "nn.alpha_dropout: noise": lambda: nn.alpha_dropout(tensor(3, 4), 0.5, [3, 1], 2),
+    "nn.alpha_dropout: all": lambda: nn.alpha_dropout(tensor(3, 4), 1.0),
+    "nn.alpha_dropout: share": lambda: nn.alpha_dropout(tensor(3, 4), 1.5),
+    "nn.alpha_dropout: vector": lambda: nn.alpha_dropout(tensor(3, 4), [0.5, 0.5]),
+    "nn.scaled_softplus": lambda: nn.scaled_softplus(tensor(3, 4), 0.5),
     "nn.scaled_softplus: clipped": lambda: nn.scaled_softplus(
-        given(3, 4),
+        tensor(3, 4),
         tf.constant([0.5, 0.1, 0.3, 2.0], name="input_1"),
         tf.constant(0.6, name="input_2"),
     ),
     "nn.conv1d_transpose": lambda: nn.conv1d_transpose(
-        given(2, 3, 2), tf.constant(array(3, 4, 2), name="input_1"), [2, 6, 4], 2
+        tensor(2, 3, 2), tf.constant(array(3, 4, 2), name="input_1"), [2, 6, 4], 2
     ),
     "nn.conv1d_transpose: valid": lambda: nn.conv1d_transpose(
-        given(2, 3, 2), tf.constant(array(3, 4, 2)), [2, 7, 4], 2, padding="VALID", name="up"
+        tensor(2, 3, 2), tf.constant(array(3, 4, 2)), [2, 7, 4], 2, padding="VALID", name="up"
     ),
     "nn.conv1d_transpose: channels": lambda: nn.conv1d_transpose(
-        given(2, 3, 2), tf.constant(array(3, 4, 5)), [2, 6, 4], 2
+        tensor(2, 3, 2), tf.constant(array(3, 4, 5)), [2, 6, 4], 2
     ),
-    "nn.nth_element": lambda: nn.nth_element(given(3, 4), 2, reverse=True),
+    "nn.nth_element": lambda: nn.nth_element(tensor(3, 4), 2, reverse=True),
     "nn.deprecated_flipped_softmax_cross_entropy_with_logits": lambda: (
-        nn.deprecated_flipped_softmax_cross_entropy_with_logits(given(2, 3), [[0.0, 1, 0]] * 2)
+        nn.deprecated_flipped_softmax_cross_entropy_with_logits(tensor(2, 3), [[0.0, 1, 0]] * 2)
     ),
     "nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits": lambda: (
-        nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits(given(2, 3), [1, 2])
+        nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits(tensor(2, 3), [1, 2])
     ),
     "nn.deprecated_flipped_sigmoid_cross_entropy_with_logits": lambda: (
-        nn.deprecated_flipped_sigmoid_cross_entropy_with_logits(given(3), [0.0, 1.0, 0.5])
+        nn.deprecated_flipped_sigmoid_cross_entropy_with_logits(tensor(3), [0.0, 1.0, 0.5])
     ),
     "nn.rank_sampled_softmax_loss": ranked(),
     "nn.rank_sampled_softmax_loss: hits": lambda: ranked(

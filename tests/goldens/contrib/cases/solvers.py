@@ -14,9 +14,11 @@ _POSITIVE = array(4, 4).dot(array(4, 4).T) + np.eye(4, dtype=np.float32)
 def solved(**options):
     def build():
         operator = util.create_operator(tf.constant(_POSITIVE))
-        given = {name: make() for name, make in options.items() if callable(make)}
-        given.update({name: each for name, each in options.items() if not callable(each)})
-        return solvers.linear_equations.conjugate_gradient(operator, tf.constant(array(4)), **given)
+        arguments = {name: make() for name, make in options.items() if callable(make)}
+        arguments.update({name: each for name, each in options.items() if not callable(each)})
+        return solvers.linear_equations.conjugate_gradient(
+            operator, tf.constant(array(4)), **arguments
+        )
 
     return Case(build, has_gradients=False)
 
@@ -37,29 +39,31 @@ def fitted(shape=None, **options):
 def split(**options):
     def build():
         operator = util.create_operator(tf.constant(array(5, 4)))
-        given = dict(options)
-        if "starting_vector" in given:
-            given["starting_vector"] = tf.constant(array(5))
-        made = solvers.lanczos.lanczos_bidiag(operator, **given)
-        return made, solvers.lanczos.bidiag_matmul(made.u, made.alpha, made.beta)
+        arguments = dict(options)
+        if "starting_vector" in arguments:
+            arguments["starting_vector"] = tf.constant(array(5))
+        bidiagonal = solvers.lanczos.lanczos_bidiag(operator, **arguments)
+        return bidiagonal, solvers.lanczos.bidiag_matmul(
+            bidiagonal.u, bidiagonal.alpha, bidiagonal.beta
+        )
 
     return Case(build, has_gradients=False)
 
 
 def operators():
-    known = util.create_operator(x(3, 2))
+    matrix_operator = util.create_operator(x(3, 2))
     part = util.create_operator(unknown(array(3, 2), [None, 2]))
     same = util.identity_operator(x(3, 2))
     vector = tf.constant(array(2, 1))
     return [
-        known.shape,
-        known.dtype,
-        known.apply(vector),
-        known.apply_adjoint(tf.constant(array(3, 1))),
+        matrix_operator.shape,
+        matrix_operator.dtype,
+        matrix_operator.apply(vector),
+        matrix_operator.apply_adjoint(tf.constant(array(3, 1))),
         part.shape,
         same.apply(vector),
         same.apply_adjoint(vector),
-        list(known._fields),
+        list(matrix_operator._fields),
     ]
 
 
@@ -71,12 +75,12 @@ def sampled(function, **options):
     def build():
         target = tf.distributions.Normal(tf.constant([0.5, 0.5], name="input"), 1.5)
         samples = {"z": tf.constant(array(6, 2))} if "n" not in options else {}
-        given = dict(samples, **options)
+        arguments = dict(samples, **options)
         return getattr(monte_carlo, function)(
             lambda z: z * z - 0.5 if function.endswith("sampler") else z / 4,
             target.log_prob,
             normal(),
-            **given,
+            **arguments,
         )
 
     return build
@@ -85,10 +89,10 @@ def sampled(function, **options):
 def expected(**options):
     def build():
         samples = x(6, 2)
-        given = dict(options)
-        if given.pop("score", False):
-            given.update(use_reparametrization=False, log_prob=normal().log_prob)
-        return monte_carlo.expectation(tf.square, samples, **given)
+        arguments = dict(options)
+        if arguments.pop("score", False):
+            arguments.update(use_reparametrization=False, log_prob=normal().log_prob)
+        return monte_carlo.expectation(tf.square, samples, **arguments)
 
     return build
 

@@ -52,8 +52,8 @@ def _parts(**options):
     """Two sequences in two parts: keys, contexts, and states that go from part to part."""
 
     def build():
-        made = _saver(**options)
-        batch = made.next_batch
+        saver = _saver(**options)
+        batch = saver.next_batch
         save = [
             batch.save_state("state", batch.state("state") + 1.0),
             batch.save_state("matrix", batch.state("matrix") * 2.0),
@@ -62,7 +62,7 @@ def _parts(**options):
         rows = []
         with _session() as session:
             for value in (7, 8):
-                session.run(made.prefetch_op, {number: value})
+                session.run(saver.prefetch_op, {number: value})
             for _ in range(2):
                 seen = session.run([_seen(batch), save])[0]
                 order = np.argsort(seen["key"])
@@ -73,9 +73,9 @@ def _parts(**options):
                     rows.append(
                         [name, [tf.compat.as_str(each) for each in value] if is_text else value]
                     )
-            rows.append([int(each) for each in session.run([made.barrier.ready_size()])])
+            rows.append([int(each) for each in session.run([saver.barrier.ready_size()])])
         shapes = [[name, str(each.shape)] for name, each in sorted(_seen(batch).items())]
-        return [rows, shapes, made.num_unroll, made.name]
+        return [rows, shapes, saver.num_unroll, saver.name]
 
     return Case(build, has_gradients=False)
 
@@ -108,12 +108,12 @@ def _states(length=3, pad=True):
             make_keys_unique_seed=3,
         )
         save = batch.save_state("state", batch.state("state") * 3.0)
-        wanted = [batch.sequences["s"], batch.context["c"], batch.state("state"), batch.length]
+        fetches = [batch.sequences["s"], batch.context["c"], batch.state("state"), batch.length]
         tf.get_default_graph().clear_collection(tf.GraphKeys.SUMMARIES)
         with _session() as session:
             coordinator = tf.train.Coordinator()
             threads = tf.train.start_queue_runners(session, coordinator)
-            rows = [session.run([wanted, batch.key, save])[:2] for _ in range(2)]
+            rows = [session.run([fetches, batch.key, save])[:2] for _ in range(2)]
             coordinator.request_stop()
             tf.get_default_graph().clear_collection(tf.GraphKeys.QUEUE_RUNNERS)
         del threads
@@ -128,10 +128,10 @@ def _mixture(**options):
     def build():
         arguments = {"covariance_type": "full", "params": "wmc"}
         arguments.update(options)
-        made = factorization.gmm(
+        mixture = factorization.gmm(
             tf.constant(_POINTS), _MEANS, num_clusters=2, random_seed=1, **arguments
         )
-        likelihood, scores, assignments, train_op, init_op, is_initialized = made
+        likelihood, scores, assignments, train_op, init_op, is_initialized = mixture
         with _session() as session:
             session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
             before = bool(session.run(is_initialized))
@@ -140,11 +140,11 @@ def _mixture(**options):
             for _ in range(4):
                 session.run(train_op)
                 rows.append(session.run(likelihood))
-            found = session.run([scores, assignments])
+            results = session.run([scores, assignments])
             names = sorted(each.op.name for each in tf.global_variables() + tf.local_variables())
             after = bool(session.run(is_initialized))
         tf.get_default_graph().clear_collection(tf.GraphKeys.SUMMARIES)
-        return [np.array(rows).ravel(), found, before, after, names]
+        return [np.array(rows).ravel(), results, before, after, names]
 
     return Case(build, has_gradients=False)
 
@@ -153,20 +153,20 @@ def _algorithm(**options):
     """The parts of a mixture's class."""
 
     def build():
-        made = factorization.GmmAlgorithm(
+        algorithm = factorization.GmmAlgorithm(
             [tf.constant(_POINTS)], 2, tf.constant(_MEANS), random_seed=1, **options
         )
         with _session() as session:
             session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
-            session.run(made.init_ops())
-            session.run(made.training_ops())
+            session.run(algorithm.init_ops())
+            session.run(algorithm.training_ops())
             return session.run(
                 [
-                    made.clusters(),
-                    made.alphas(),
-                    made.covariances(),
-                    made.scores(),
-                    made.assignments(),
+                    algorithm.clusters(),
+                    algorithm.alphas(),
+                    algorithm.covariances(),
+                    algorithm.scores(),
+                    algorithm.assignments(),
                 ]
             )
 
@@ -202,7 +202,7 @@ CASES = {
     "cloud.configure_gcs: kind": lambda: cloud.configure_gcs(tf.Session(), credentials=1),
     "cloud.configure_colab_session: outside": lambda: cloud.configure_colab_session(tf.Session()),
     "cloud.BlockCacheParams": lambda: [
-        [made.block_size, made.max_bytes, made.max_staleness]
-        for made in (cloud.BlockCacheParams(), cloud.BlockCacheParams(1, 2, 3))
+        [params.block_size, params.max_bytes, params.max_staleness]
+        for params in (cloud.BlockCacheParams(), cloud.BlockCacheParams(1, 2, 3))
     ],
 }

@@ -35,8 +35,8 @@ def over_sequence(kind):
 
 
 def sizes():
-    made = crf.CrfForwardRnnCell(transitions()), crf.CrfDecodeBackwardRnnCell(3)
-    return [(each.state_size, each.output_size) for each in made]
+    cells = crf.CrfForwardRnnCell(transitions()), crf.CrfDecodeBackwardRnnCell(3)
+    return [(each.state_size, each.output_size) for each in cells]
 
 
 def backward():

@@ -21,7 +21,7 @@ ts = tf.contrib.timeseries
 utils = ts.saved_model_utils
 _TIMES = np.arange(24).reshape(2, 12)
 _VALUES = np.sin(0.7 * _TIMES)[..., None] + 0.05 * _TIMES[..., None]
-_KNOWN = np.cos(0.3 * _TIMES)[..., None]
+_EXOGENOUS = np.cos(0.3 * _TIMES)[..., None]
 
 
 def _file(rows, header=()):
@@ -39,9 +39,9 @@ def _queued(build):
     """A case of queues, whose summaries are left out: they say how full a queue is by chance."""
 
     def build_quietly():
-        made = build()
+        result = build()
         tf.get_default_graph().clear_collection(tf.GraphKeys.SUMMARIES)
-        return made
+        return result
 
     return Case(build_quietly, has_gradients=False, queues=True)
 
@@ -148,10 +148,10 @@ def _continued(**options):
 
 
 def _continuations():
-    known = {"known": np.ones([2, 3, 1])}
+    exogenous = {"known": np.ones([2, 3, 1])}
     return {
         "predict_continuation_input_fn": _continued(steps=3),
-        "predict_continuation_input_fn: known": _continued(steps=3, exogenous_features=known),
+        "predict_continuation_input_fn: known": _continued(steps=3, exogenous_features=exogenous),
         "predict_continuation_input_fn: times": _continued(times=[[6, 8], [12, 13]]),
         "predict_continuation_input_fn: neither": _continued(),
         "predict_continuation_input_fn: both": _continued(steps=1, times=[[6], [10]]),
@@ -166,13 +166,13 @@ def _names(keys):
 
 def _features(has_known=False, features=1):
     values = np.concatenate([_VALUES * (n + 1) + n for n in range(features)], axis=-1)
-    made = {
+    tensors = {
         "times": tf.constant(_TIMES, tf.int64),
         "values": tf.constant(values, tf.float32),
     }
     if has_known:
-        made["known"] = tf.constant(_KNOWN, tf.float32)
-    return made
+        tensors["known"] = tf.constant(_EXOGENOUS, tf.float32)
+    return tensors
 
 
 def _outputs(outputs):
@@ -196,27 +196,27 @@ def _ar(mode, has_known=False, **options):
         }
         settings.update(options)
         columns = [tf.feature_column.numeric_column("known")] if has_known else None
-        made = ts.ARModel(exogenous_feature_columns=columns, **settings)
+        model = ts.ARModel(exogenous_feature_columns=columns, **settings)
         with tf.variable_scope("model", use_resource=True):
-            made.initialize_graph()
+            model.initialize_graph()
             if mode == "predict":
                 state = tf.contrib.framework.nest.map_structure(
-                    lambda each: tf.stack([each, each]), made.get_start_state()
+                    lambda each: tf.stack([each, each]), model.get_start_state()
                 )
                 features = {"times": tf.constant(_TIMES[:, :6]), "start_tuple": state}
                 if has_known:
-                    features["known"] = tf.constant(_KNOWN[:, :6], tf.float32)
-                found = made.predict(features)
+                    features["known"] = tf.constant(_EXOGENOUS[:, :6], tf.float32)
+                outputs = model.predict(features)
             else:
-                found = _outputs(made.define_loss(_features(has_known), mode))
-        return _renamed(found)
+                outputs = _outputs(model.define_loss(_features(has_known), mode))
+        return _renamed(outputs)
 
     return Case(build, has_gradients=False)
 
 
-def _renamed(made):
+def _renamed(tensors):
     """Tensors under other names: theirs are those of a formula's last operation."""
-    return tf.contrib.framework.nest.map_structure(lambda each: tf.identity(each, "made"), made)
+    return tf.contrib.framework.nest.map_structure(lambda each: tf.identity(each, "made"), tensors)
 
 
 def _models():
@@ -261,25 +261,25 @@ def _fixed(name, value):
 def _start(folder, first):
     """Writes a checkpoint of a model with fixed numbers, for one that was trained for a step."""
     with tf.Graph().as_default(), tf.Session() as session:
-        made = []
+        variables = []
         for name, _ in tf.train.list_variables(first):
             value = np.asarray(tf.train.load_variable(first, name))
-            made.append(tf.Variable(np.asarray(_fixed(name, value), value.dtype), name=name))
+            variables.append(tf.Variable(np.asarray(_fixed(name, value), value.dtype), name=name))
         session.run(tf.global_variables_initializer())
         path = os.path.join(folder, "model.ckpt-1")
-        tf.train.Saver(made).save(session, path, write_meta_graph=False)
+        tf.train.Saver(variables).save(session, path, write_meta_graph=False)
 
 
 def _estimated(make, has_known=False, features=1, window=12, steps=4):
     """What an estimator returns, and its variables, after three steps of training."""
 
     def input_fn():
-        made = _features(has_known, features)
-        return {name: value[:, :window] for name, value in made.items()}, None
+        tensors = _features(has_known, features)
+        return {name: value[:, :window] for name, value in tensors.items()}, None
 
     def one_fn():
-        made = _features(has_known, features)
-        return {name: value[:1] for name, value in made.items()}, None
+        tensors = _features(has_known, features)
+        return {name: value[:1] for name, value in tensors.items()}, None
 
     def build():
         first, folder = tempfile.mkdtemp(), tempfile.mkdtemp()
@@ -291,14 +291,14 @@ def _estimated(make, has_known=False, features=1, window=12, steps=4):
             for name, _ in tf.train.list_variables(folder)
         }
         evaluation = estimator.evaluate(one_fn, steps=1)
-        found = [variables, evaluation]
+        results = [variables, evaluation]
         if steps:
-            known = {"known": _KNOWN[1:, :steps].astype(np.float32)} if has_known else None
+            exogenous = {"known": _EXOGENOUS[1:, :steps].astype(np.float32)} if has_known else None
             following = ts.predict_continuation_input_fn(
-                evaluation, steps=steps, exogenous_features=known
+                evaluation, steps=steps, exogenous_features=exogenous
             )
-            found.append(list(estimator.predict(following)))
-        return found
+            results.append(list(estimator.predict(following)))
+        return results
 
     return Case(build, has_gradients=False)
 
@@ -386,7 +386,7 @@ def _lstm():
 
 
 def _estimators():
-    known = [tf.feature_column.numeric_column("known")]
+    exogenous = [tf.feature_column.numeric_column("known")]
     mixture = {"anomaly_prior_probability": 0.1}
     cauchy = dict(mixture, anomaly_distribution="cauchy")
     gaussian = dict(mixture, anomaly_distribution="gaussian")
@@ -420,12 +420,12 @@ def _estimators():
         "StructuralEnsembleRegressor: even": _structural(cycle_num_latent_values=4),
         "StructuralEnsembleRegressor: lengths": _structural(cycle_num_latent_values=[3, 5, 7]),
         "TimeSeriesRegressor": _estimated(
-            _regressor(lambda: _Drift(exogenous_feature_columns=known)), has_known=True
+            _regressor(lambda: _Drift(exogenous_feature_columns=exogenous)), has_known=True
         ),
         "TimeSeriesRegressor: unrolled": _estimated(
             _regressor(
                 lambda: _Drift(
-                    exogenous_feature_columns=known, static_unrolling_window_size_threshold=12
+                    exogenous_feature_columns=exogenous, static_unrolling_window_size_threshold=12
                 )
             ),
             has_known=True,

@@ -26,8 +26,8 @@ def pairs():
     return [(rows(), weight), (None, tf.get_variable("n", [2])), (x(3), table)]
 
 
-def gradients(made):
-    return [each for each, _ in made]
+def gradients(pairs):
+    return [each for each, _ in pairs]
 
 
 def trained(**options):
@@ -45,8 +45,8 @@ def trained(**options):
 
 
 def counter():
-    made = tf.get_variable("c", initializer=0.0, trainable=False)
-    update = tf.assign_add(made, 1.0)
+    count = tf.get_variable("c", initializer=0.0, trainable=False)
+    update = tf.assign_add(count, 1.0)
     tf.add_to_collection(tf.GraphKeys.UPDATE_OPS, update)
     return [update]
 
@@ -78,15 +78,15 @@ def evaluated(repeatedly):
     folder = tempfile.mkdtemp()
     path = checkpoint(folder)
     tf.train.get_or_create_global_step()
-    made = tf.get_local_variable("total", initializer=0.0, dtype=tf.float32)
+    total = tf.get_local_variable("total", initializer=0.0, dtype=tf.float32)
     hooks = [training.StopAfterNEvalsHook(4), training.SummaryAtEndHook(os.path.join(folder, "e"))]
-    tf.summary.scalar("total", made)
-    options = {"eval_ops": tf.assign_add(made, 2.0), "final_ops": {"total": made}, "hooks": hooks}
+    tf.summary.scalar("total", total)
+    options = {"eval_ops": tf.assign_add(total, 2.0), "final_ops": {"total": total}, "hooks": hooks}
     if repeatedly:
-        found = training.evaluate_repeatedly(folder, max_number_of_evaluations=1, **options)
+        values = training.evaluate_repeatedly(folder, max_number_of_evaluations=1, **options)
     else:
-        found = training.evaluate_once(path, **options)
-    return [found["total"], sorted(os.listdir(os.path.join(folder, "e")))[0].split(".")[1]]
+        values = training.evaluate_once(path, **options)
+    return [values["total"], sorted(os.listdir(os.path.join(folder, "e")))[0].split(".")[1]]
 
 
 def waited(name):
@@ -102,8 +102,8 @@ def waited(name):
 def placed(strategy):
     device = tf.train.replica_device_setter(ps_tasks=3, ps_strategy=strategy)
     with tf.Graph().as_default(), tf.device(device):
-        made = [tf.Variable(tf.zeros([size]), name="v%d" % size) for size in (4, 9, 2, 5)]
-        return [each.device for each in made]
+        variables = [tf.Variable(tf.zeros([size]), name="v%d" % size) for size in (4, 9, 2, 5)]
+        return [each.device for each in variables]
 
 
 def bucketed(**options):
@@ -113,9 +113,9 @@ def bucketed(**options):
         number = tf.train.range_input_producer(8, num_epochs=1, shuffle=False).dequeue()
         tensors = {"n": number} if options.pop("one", False) else [number, tf.fill([number], 1.0)]
         if isinstance(tensors, dict) and options.pop("by_length", False):
-            found = training.bucket_by_sequence_length(number, tensors, 2, [9], **options)
+            batches = training.bucket_by_sequence_length(number, tensors, 2, [9], **options)
             tf.get_default_graph().clear_collection(tf.GraphKeys.SUMMARIES)
-            return list(found)
+            return list(batches)
         if isinstance(tensors, dict):
             which, batch = training.bucket(tensors, number // 9, 2, 2, **options)
             tf.get_default_graph().clear_collection(tf.GraphKeys.SUMMARIES)  # a race of threads
@@ -142,12 +142,12 @@ def resampled(name):
     def build():
         inputs = [tf.constant(np.arange(4.0, dtype=np.float32))]
         if name == "rate":
-            made = [training.resample_at_rate(inputs, tf.constant([0.0, 2.0, 1.0, 3.0]), seed=1)]
+            samples = [training.resample_at_rate(inputs, tf.constant([0.0, 2.0, 1.0, 3.0]), seed=1)]
         else:
-            made = training.weighted_resample(
+            samples = training.weighted_resample(
                 inputs, tf.constant([1.0, 2.0, 1.0, 0.5]), 0.5, seed=1
             )
-        return [each.dtype for each in made[0]]
+        return [each.dtype for each in samples[0]]
 
     return build
 
@@ -193,7 +193,7 @@ CASES = {
     "training.HParams: empty list": lambda: HParams(empty=[]),
     "training.HParams: default type": lambda: hparams().get("rate", "x"),
     "training.HParams: deleted": lambda: [
-        made.del_hparam("rate") or made.values() for made in [hparams()]
+        params.del_hparam("rate") or params.values() for params in [hparams()]
     ],
     "training.HParams: structure": lambda: HParams(model_structure="s").get_model_structure(),
     "training.HParams: none": lambda: HParams(a=None).values(),
