@@ -50,7 +50,6 @@ from estimator_bridge.training.distribution import DistributedExecution, strateg
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.export_methods import ExportMethods
-from estimator_bridge.training.grace_period import grace_of
 from estimator_bridge.training.model_call import call_model_fn, check_model_fn
 from estimator_bridge.training.monitoring import with_monitor, write_report, writes_report
 from estimator_bridge.training.monitoring.samples import with_samples
@@ -61,13 +60,14 @@ from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program, trace_program
 from estimator_bridge.training.program_cache import ProgramCache
 from estimator_bridge.training.session_options import apply_session_config
-from estimator_bridge.training.termination import (
+from estimator_bridge.training.supervision.grace_period import grace_of
+from estimator_bridge.training.supervision.termination import (
     Stage,
     ending_on_signals,
     interruptible,
 )
+from estimator_bridge.training.supervision.watchdog import watched
 from estimator_bridge.training.train import train_program
-from estimator_bridge.training.watchdog import watched
 from estimator_bridge.training.worker_sync import check_cluster, wait_for_workers, with_workers
 
 __all__ = ["Estimator"]

@@ -19,7 +19,7 @@ from estimator_bridge.training.metrics import write_results
 from estimator_bridge.training.printed_scalars import printed_as_number
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.short_batches import evaluate_short_batch
-from estimator_bridge.training.termination import end_if_asked
+from estimator_bridge.training.supervision.termination import end_if_asked
 from estimator_bridge.training.watched_input import is_watched
 
 __all__ = ["evaluate_program"]

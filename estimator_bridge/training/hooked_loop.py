@@ -19,7 +19,7 @@ from estimator_bridge.training.hook_schedule import HookSchedule
 from estimator_bridge.training.log_hooks import Reached
 from estimator_bridge.training.loop_cache import LoopCache
 from estimator_bridge.training.loop_limits import LoopLimits
-from estimator_bridge.training.watchdog import moved
+from estimator_bridge.training.supervision.watchdog import moved
 from estimator_bridge.training.worker_sync import SingleWorkerSync
 
 __all__ = ["ENDS", "HookedLoop", "NanLossError", "Stop"]

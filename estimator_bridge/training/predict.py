@@ -15,8 +15,8 @@ from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.loop_limits import LoopLimits
 from estimator_bridge.training.predict_ahead import loop_ahead
 from estimator_bridge.training.program import Program
-from estimator_bridge.training.termination import interruptible
-from estimator_bridge.training.watchdog import Beat
+from estimator_bridge.training.supervision.termination import interruptible
+from estimator_bridge.training.supervision.watchdog import Beat
 
 __all__ = ["predict_program", "select_outputs"]
 

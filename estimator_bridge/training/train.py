@@ -32,9 +32,9 @@ from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.monitoring import monitored
 from estimator_bridge.training.own_hooks import ObservingHook
 from estimator_bridge.training.program import Program
-from estimator_bridge.training.rescue_checkpoint import LostFolder
 from estimator_bridge.training.saver_listener import release_savers, watch_savers
-from estimator_bridge.training.termination import Stage, Termination
+from estimator_bridge.training.supervision.rescue_checkpoint import LostFolder
+from estimator_bridge.training.supervision.termination import Stage, Termination
 from estimator_bridge.training.watched_input import is_watched
 from estimator_bridge.training.worker_sync import SingleWorkerSync, worker_sync_of
 

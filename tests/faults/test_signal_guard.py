@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from estimator_bridge.training import guard_process, signal_guard, signal_watch
-from estimator_bridge.training.guard_process import Guard
-from estimator_bridge.training.termination import ending_on_signals
+from estimator_bridge.training.supervision import guard_process, signal_guard, signal_watch
+from estimator_bridge.training.supervision.guard_process import Guard
+from estimator_bridge.training.supervision.termination import ending_on_signals
 
 ON = "on 1 15,2 35.0 Training\t/nowhere"
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, Protocol
 
-from estimator_bridge.training.signal_guard import Guarded, SignalGuard
+from estimator_bridge.training.supervision.signal_guard import Guarded, SignalGuard
 
 __all__ = ["Watched", "free_signals", "watching"]
 

@@ -21,8 +21,11 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.training.exit_message import describe_latest_checkpoint, exit_at_once
-from estimator_bridge.training.stall_diagnosis import diagnose_stall
+from estimator_bridge.training.supervision.exit_message import (
+    describe_latest_checkpoint,
+    exit_at_once,
+)
+from estimator_bridge.training.supervision.stall_diagnosis import diagnose_stall
 
 __all__ = ["Beat", "Watchdog", "moved", "watched"]
 

@@ -15,10 +15,13 @@ from typing import Any
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import InterruptedScript, interrupted
-from estimator_bridge.training.exit_message import describe_latest_checkpoint, exit_at_once
-from estimator_bridge.training.grace_period import grace_secs
-from estimator_bridge.training.signal_guard import Guarded
-from estimator_bridge.training.signal_watch import free_signals, watching
+from estimator_bridge.training.supervision.exit_message import (
+    describe_latest_checkpoint,
+    exit_at_once,
+)
+from estimator_bridge.training.supervision.grace_period import grace_secs
+from estimator_bridge.training.supervision.signal_guard import Guarded
+from estimator_bridge.training.supervision.signal_watch import free_signals, watching
 
 __all__ = [
     "Stage",

@@ -6,13 +6,14 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 
 import tensorflow as tf
 
 __all__ = ["diagnose_stall"]
 
-_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OWN = str(Path(os.path.abspath(__file__)).parents[2])  # this package
 _TENSORFLOW = os.path.dirname(tf.__file__)
 _LIBRARIES = (_OWN, _TENSORFLOW, sysconfig.get_paths()["stdlib"], "<")
 
