@@ -12,7 +12,6 @@ from estimator_bridge.compile_for import LoweredStep
 from estimator_bridge.graph import LiftedSession, host_device, with_user_line
 from estimator_bridge.runtime.block_body import BlockBody, may_be_blocks
 from estimator_bridge.runtime.loop_body import LoopBody
-from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.many_steps import ManySteps
 from estimator_bridge.runtime.prepared_step import prepared_step
 from estimator_bridge.runtime.single_step import SingleStep
@@ -21,6 +20,7 @@ from estimator_bridge.runtime.step_values import (
     SPLIT_EVENLY,
     BatchLayout,
     LoopRequest,
+    LoopResult,
     Step,
 )
 from estimator_bridge.runtime.watched_step import WatchedStep

@@ -14,9 +14,8 @@ from estimator_bridge.runtime.batch_source import batch_source_of
 from estimator_bridge.runtime.block_body import BlockBody
 from estimator_bridge.runtime.compiled_loop import CompiledLoop
 from estimator_bridge.runtime.loop_body import LoopBody
-from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.step_outputs import StepOutputs
-from estimator_bridge.runtime.step_values import BatchLayout
+from estimator_bridge.runtime.step_values import BatchLayout, LoopResult
 from estimator_bridge.runtime.watched_step import WatchedStep
 from estimator_bridge.tensorflow_private import eager_mode
 

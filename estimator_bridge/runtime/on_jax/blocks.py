@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from estimator_bridge.errors import NotOnJaxError
-from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.on_jax.block_reader import BlockReader, ReadBlock
 from estimator_bridge.runtime.on_jax.program import Results, whole_sharding
 from estimator_bridge.runtime.on_jax.step import JaxStep
 from estimator_bridge.runtime.on_jax.values import JaxValues
+from estimator_bridge.runtime.step_values import LoopResult
 
 __all__ = ["Blocks"]
 

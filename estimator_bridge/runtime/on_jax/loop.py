@@ -9,7 +9,6 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession, with_user_line
-from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.on_jax.blocks import Blocks
 from estimator_bridge.runtime.on_jax.host_steps import HostSteps
 from estimator_bridge.runtime.on_jax.program import with_x64
@@ -17,7 +16,7 @@ from estimator_bridge.runtime.on_jax.refusals import check_step
 from estimator_bridge.runtime.on_jax.step import JaxStep
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.prepared_step import prepared_step
-from estimator_bridge.runtime.step_values import BatchLayout, LoopRequest, Step
+from estimator_bridge.runtime.step_values import BatchLayout, LoopRequest, LoopResult, Step
 
 __all__ = ["JaxLoop"]
 
