@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import tensorflow as tf
 
 from estimator_bridge.graph import DividedIterators
-from estimator_bridge.runtime.placed_iterators import PlacedIterators
 from estimator_bridge.tensorflow_private import iterator_resource
 
 __all__ = ["BatchSource", "HostBatchSource", "batch_source_of"]
+
+
+@runtime_checkable
+class PlacedIterators(Protocol):
+    """One iterator for each host, whose elements are (batch, size of the next batch).
+
+    Attributes:
+      parts: the iterators, in the order of the hosts.
+      devices: the CPU of each host.
+      ahead: the sizes of the next batches, 0 for none. A loop updates them.
+    """
+
+    parts: Sequence[Any]
+    devices: Sequence[str]
+    ahead: list[int]
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of the hosts' elements."""
+
+    def __next__(self) -> list[Any]:
+        """Returns the next batch of each host that has one."""
 
 
 class BatchSource:
