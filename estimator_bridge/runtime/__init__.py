@@ -10,9 +10,8 @@ from estimator_bridge.runtime.local_clusters import (
     emulate_cores,
     parse_local,
 )
-from estimator_bridge.runtime.loop import StepLoop
+from estimator_bridge.runtime.loop import StepLoop, is_on_jax, step_loop
 from estimator_bridge.runtime.step import ReplicaStep
-from estimator_bridge.runtime.step_loops import is_on_jax, step_loop
 from estimator_bridge.runtime.step_outputs import StepOutputs
 from estimator_bridge.runtime.step_values import (
     BatchLayout,

@@ -13,6 +13,7 @@ from estimator_bridge.graph import LiftedSession, host_device, with_user_line
 from estimator_bridge.runtime.block_body import BlockBody, may_be_blocks
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.many_steps import ManySteps
+from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.prepared_step import prepared_step
 from estimator_bridge.runtime.single_step import SingleStep
 from estimator_bridge.runtime.step_values import (
@@ -26,7 +27,7 @@ from estimator_bridge.runtime.step_values import (
 from estimator_bridge.runtime.watched_step import WatchedStep
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["StepLoop"]
+__all__ = ["StepLoop", "is_on_jax", "step_loop"]
 
 # The calls of a single step that a loop of compiled blocks runs, before it compiles the step alone.
 _SINGLES_IN_BLOCKS = 8
@@ -182,3 +183,23 @@ class StepLoop:
 
 def _spec_of(tensor: tf.Tensor) -> tf.TensorSpec:
     return tf.TensorSpec(tensor.shape, tensor.dtype)
+
+
+def is_on_jax(strategy: tf.distribute.Strategy) -> bool:
+    """Returns whether JAX runs the steps of the strategy's replicas."""
+    return isinstance(strategy, JaxStrategy)
+
+
+def step_loop(
+    session: LiftedSession,
+    strategy: tf.distribute.Strategy,
+    step: Step,
+    layout: BatchLayout,
+    request: LoopRequest,
+) -> Any:
+    """Returns the loop of a step in the strategy's runtime; see ``StepLoop`` for the arguments."""
+    if isinstance(strategy, JaxStrategy):
+        from estimator_bridge.runtime.on_jax.loop import JaxLoop  # JAX is loaded for it alone
+
+        return JaxLoop(session, strategy, step, layout, request)
+    return StepLoop(session, strategy, step, layout, request)
