@@ -14,7 +14,7 @@ from estimator_bridge.runtime.block_body import BlockBody, may_be_blocks
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.many_steps import ManySteps
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
-from estimator_bridge.runtime.prepared_step import prepared_step
+from estimator_bridge.runtime.prepared_step import WatchedStep, prepared_step
 from estimator_bridge.runtime.single_step import SingleStep
 from estimator_bridge.runtime.step_values import (
     FETCHES_NOTHING,
@@ -24,7 +24,6 @@ from estimator_bridge.runtime.step_values import (
     LoopResult,
     Step,
 )
-from estimator_bridge.runtime.watched_step import WatchedStep
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["StepLoop", "is_on_jax", "step_loop"]

@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from estimator_bridge.graph.snapshot import is_stateful
 from estimator_bridge.runtime.batch_source import BatchSource, HostBatchSource
+from estimator_bridge.runtime.prepared_step import WatchedStep
 from estimator_bridge.runtime.step_outputs import StepOutputs
-from estimator_bridge.runtime.watched_step import WatchedStep
 from estimator_bridge.runtime.workers import workers_of
 
 __all__ = ["LoopBody"]

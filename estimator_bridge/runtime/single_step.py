@@ -8,8 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import host_device
+from estimator_bridge.runtime.prepared_step import WatchedStep
 from estimator_bridge.runtime.step_values import LoopResult
-from estimator_bridge.runtime.watched_step import WatchedStep
 from estimator_bridge.tensorflow_private import drawn_by, eager_mode, flat_call
 
 __all__ = ["SingleStep"]
