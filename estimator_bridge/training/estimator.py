@@ -57,7 +57,7 @@ from estimator_bridge.training.original_methods import OriginalMethods
 from estimator_bridge.training.overridden_members import check_members, check_uncalled
 from estimator_bridge.training.params import shown_params
 from estimator_bridge.training.predict import predict_program
-from estimator_bridge.training.program import Program, trace_program
+from estimator_bridge.training.program import Program
 from estimator_bridge.training.program_cache import ProgramCache
 from estimator_bridge.training.session_options import apply_session_config
 from estimator_bridge.training.supervision.grace_period import grace_of
@@ -67,6 +67,7 @@ from estimator_bridge.training.supervision.termination import (
     interruptible,
 )
 from estimator_bridge.training.supervision.watchdog import watched
+from estimator_bridge.training.trace_program import trace_program
 from estimator_bridge.training.train import train_program
 from estimator_bridge.training.worker_sync import check_cluster, wait_for_workers, with_workers
 

@@ -13,7 +13,8 @@ from estimator_bridge.graph.snapshot import Snapshot, node_name
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.runtime import StepLoop
 from estimator_bridge.tensorflow_private import eager_mode, end_iterator, watch_ends
-from estimator_bridge.training.program import Program, trace_program
+from estimator_bridge.training.program import Program
+from estimator_bridge.training.trace_program import trace_program
 
 __all__ = ["ShortStep", "evaluate_short_batch", "short_step", "trace_short"]
 
