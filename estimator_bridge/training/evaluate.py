@@ -53,7 +53,9 @@ def evaluate_program(
         own_hooks = program.spec.evaluation_hooks
         last = [StopAfterHook(steps)] if are_called(own_hooks) and steps is not None else []
         all_hooks = [*hooks, *last, *own_hooks]
-        source = program.read_input(is_watched=lambda: is_watched(graph, all_hooks))
+        source = program.input.open_later(
+            session, program.inputs, is_watched=lambda: is_watched(graph, all_hooks)
+        )
         started = time.monotonic()
         logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
         evaluated = open_session(

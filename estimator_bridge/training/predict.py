@@ -88,7 +88,7 @@ def predict_program(
         datasets.append(dataset)
         return iter(dataset)
 
-    source = program.read_input(begin)
+    source = program.input.open_later(program.session, program.inputs, begin)
     with interruptible("Prediction"), continue_trace(graph, shards):
         open_session(
             program.session, program.scaffold, given_hooks, checkpoint_path, other_than=other_than

@@ -12,12 +12,9 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.compile_for import current_job
-from estimator_bridge.data import drawing_nodes
 from estimator_bridge.graph import (
     GlobalSteps,
-    InputPart,
     LiftedSession,
-    SessionInput,
     is_on_tpu,
     trace_graph,
 )
@@ -27,8 +24,7 @@ from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.tpu_presence import CHECKS_TPU
 from estimator_bridge.training.compile_steps import TracedStep, compile_loop
 from estimator_bridge.training.execution import Execution, TracedModel
-from estimator_bridge.training.input_plan import InputPlan, TracedBatch
-from estimator_bridge.training.program_input import ProgramInput
+from estimator_bridge.training.input_plan import InputPlan, ProgramInput, TracedBatch
 from estimator_bridge.training.xla_mode import XlaMode, compiled_loop, xla_mode
 from estimator_bridge.training.xla_trial import TrialLoop, XlaTrial
 
@@ -125,25 +121,6 @@ class Program:
     def dataset(self) -> Any:
         """Returns the batches for the compiled loop; the session is initialized."""
         return self.input.dataset(self.plan.input.is_self_contained)
-
-    def read_input(
-        self,
-        make_iterator: Callable[[Any], Any] = iter,
-        is_watched: Callable[[], bool] = lambda: True,
-    ) -> SessionInput:
-        """Lets the steps and the session runs draw from one iterator.
-
-        Args:
-          make_iterator: see ``ProgramInput.open_later``.
-          is_watched: see ``BatchInput.may_be_read_ahead``.
-
-        Returns:
-          The holder of the iterator.
-        """
-        tensors = [self.graph.get_tensor_by_name(name) for name in self.inputs if " " not in name]
-        whole = InputPart(drawing_nodes(tensors), self.inputs)
-        self.session.input = source = self.input.open_later(whole, make_iterator, is_watched)
-        return source
 
     @property
     def traced_step(self) -> TracedStep:

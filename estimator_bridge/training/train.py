@@ -83,7 +83,9 @@ def train_program(
             checkpoint_path = with_whole_position(checkpoint_path, all_hooks, other_than)
         is_resumed = checkpoint_path is not None
         program.input.session.resources.inputs.keeps_positions = saves_positions(all_hooks)
-        source = program.read_input(
+        source = program.input.open_later(
+            session,
+            program.inputs,
             lambda dataset: open_input(dataset, all_hooks, program.global_step, is_resumed),
             lambda: is_watched(graph, all_hooks),
         )
