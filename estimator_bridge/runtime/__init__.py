@@ -11,15 +11,10 @@ from estimator_bridge.runtime.local_clusters import (
     parse_local,
 )
 from estimator_bridge.runtime.loop import StepLoop, is_on_jax, step_loop
+from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.runtime.step import ReplicaStep
 from estimator_bridge.runtime.step_outputs import StepOutputs
-from estimator_bridge.runtime.step_values import (
-    BatchLayout,
-    HostStage,
-    LoopRequest,
-    LoopResult,
-    Step,
-)
+from estimator_bridge.runtime.step_values import HostStage, LoopRequest, LoopResult, Step
 from estimator_bridge.runtime.strategies import default_strategy, tpu_strategy
 from estimator_bridge.runtime.workers import Workers, local_replicas, workers_of
 

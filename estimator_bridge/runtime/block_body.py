@@ -13,7 +13,8 @@ from estimator_bridge.graph.compilable import lowering_error
 from estimator_bridge.runtime.batch_source import BatchSource
 from estimator_bridge.runtime.block_input import Block, BlockInput
 from estimator_bridge.runtime.prepared_step import WatchedStep
-from estimator_bridge.runtime.step_values import BatchLayout, LoopRequest
+from estimator_bridge.runtime.replicas import BatchLayout
+from estimator_bridge.runtime.step_values import LoopRequest
 
 __all__ = ["BlockBody", "may_be_blocks"]
 

@@ -15,15 +15,9 @@ from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.many_steps import ManySteps
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.prepared_step import WatchedStep, prepared_step
+from estimator_bridge.runtime.replicas import SPLIT_EVENLY, BatchLayout
 from estimator_bridge.runtime.single_step import SingleStep
-from estimator_bridge.runtime.step_values import (
-    FETCHES_NOTHING,
-    SPLIT_EVENLY,
-    BatchLayout,
-    LoopRequest,
-    LoopResult,
-    Step,
-)
+from estimator_bridge.runtime.step_values import FETCHES_NOTHING, LoopRequest, LoopResult, Step
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["StepLoop", "is_on_jax", "step_loop"]

@@ -16,8 +16,9 @@ from estimator_bridge.runtime.batch_source import BatchSource, batch_source_of
 from estimator_bridge.runtime.block_body import BlockBody
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.prepared_step import WatchedStep
+from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.runtime.step_outputs import StepOutputs
-from estimator_bridge.runtime.step_values import BatchLayout, LoopResult
+from estimator_bridge.runtime.step_values import LoopResult
 from estimator_bridge.tensorflow_private import eager_mode, flat_call
 
 __all__ = ["ManySteps"]

@@ -12,10 +12,10 @@ import tensorflow as tf
 from estimator_bridge.graph import REPLICA_ID, DividedIterators, LiftedSession, Snapshot
 from estimator_bridge.graph.counters import counts_up
 from estimator_bridge.graph.resources import Resources
-from estimator_bridge.runtime.replicas import mean_over_replicas
+from estimator_bridge.runtime.replicas import BatchLayout, mean_over_replicas
 from estimator_bridge.runtime.step import ReplicaStep
 from estimator_bridge.runtime.step_fetches import StepFetches
-from estimator_bridge.runtime.step_values import BatchLayout, LoopRequest, Step
+from estimator_bridge.runtime.step_values import LoopRequest, Step
 
 __all__ = ["PreparedStep", "WatchedStep", "prepared_step"]
 

@@ -22,14 +22,8 @@ from estimator_bridge.graph.randomness import RandomStreams
 from estimator_bridge.runtime.host_step import HostPart
 from estimator_bridge.runtime.lowering import StepLowering
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
-from estimator_bridge.runtime.replicas import replica_id
-from estimator_bridge.runtime.step_values import (
-    FETCHES_NOTHING,
-    SPLIT_EVENLY,
-    BatchLayout,
-    LoopRequest,
-    Step,
-)
+from estimator_bridge.runtime.replicas import SPLIT_EVENLY, BatchLayout, replica_id
+from estimator_bridge.runtime.step_values import FETCHES_NOTHING, LoopRequest, Step
 from estimator_bridge.runtime.workers import workers_of
 from estimator_bridge.tensorflow_private import cores_per_replica, eager_mode
 

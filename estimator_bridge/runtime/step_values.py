@@ -1,4 +1,4 @@
-"""The parts of a step loop as values: the step, its batch's layout, the request, the result."""
+"""The parts of a step loop as values: the step, the request, the result."""
 
 from __future__ import annotations
 
@@ -10,14 +10,10 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import StateCut
-from estimator_bridge.runtime.hosts import Host, split_over_hosts
-from estimator_bridge.runtime.replicas import deal_batches, split_batch
 from estimator_bridge.runtime.step_outputs import StepOutputs
 
 __all__ = [
     "FETCHES_NOTHING",
-    "SPLIT_EVENLY",
-    "BatchLayout",
     "HostStage",
     "LoopRequest",
     "LoopResult",
@@ -63,49 +59,6 @@ class Step:
     loss: str | None = None
     host: HostStage | None = None
     counter: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class BatchLayout:
-    """The layout of a batch over the replicas. By default the host's batch is split along axis 0.
-
-    Attributes:
-      axes: the batch dimension of each flat component; None for one that every replica
-        receives whole. None: all are 0.
-      elements: the number of replicas in this process, if each takes its own elements of the
-        input. None: an element is a host's batch.
-      hosts: the hosts that feed the replicas, if other machines do. A call's iterator is then a
-        ``HostIterators``, in that order. None: this process feeds them.
-      partitions: if a replica has several of a TPU's cores: for each component of a replica's
-        batch, the number of parts of each dimension; None gives every core the whole.
-      full_batch: for an input whose elements are (size, padded batch): the loop ends before a
-        batch of another size and returns it.
-    """
-
-    axes: Sequence[int | None] | None = None
-    elements: int | None = None
-    hosts: Sequence[Host] | None = None
-    partitions: Sequence[Sequence[int] | None] | None = None
-    full_batch: int | None = None
-
-    @property
-    def hands_back(self) -> bool:
-        """Whether a call may end with input elements for which no step ran."""
-        return bool(self.hosts or (self.elements or 1) > 1 or self.full_batch is not None)
-
-    def deal(self, flat: list[tf.Tensor], replicas: int) -> list[Any]:
-        """Returns the arguments of strategy.run: a batch's components as per-replica values.
-
-        Args:
-          flat: the components of a host's batch; with ``elements``, of the replicas' batches;
-            with ``hosts``, of each host's.
-          replicas: the number of replicas that share them.
-        """
-        if self.elements:
-            return deal_batches(flat, self.elements)
-        if self.hosts:
-            return split_over_hosts(flat, self.hosts, self.axes)
-        return split_batch(flat, replicas, self.axes) if replicas > 1 else flat
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,5 +115,4 @@ class LoopResult(NamedTuple):
     outputs: Sequence[list[np.ndarray]] = ()
 
 
-SPLIT_EVENLY = BatchLayout()
 FETCHES_NOTHING = LoopRequest()

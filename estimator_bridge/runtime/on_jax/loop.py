@@ -16,7 +16,8 @@ from estimator_bridge.runtime.on_jax.refusals import check_step
 from estimator_bridge.runtime.on_jax.step import JaxStep
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.prepared_step import prepared_step
-from estimator_bridge.runtime.step_values import BatchLayout, LoopRequest, LoopResult, Step
+from estimator_bridge.runtime.replicas import BatchLayout
+from estimator_bridge.runtime.step_values import LoopRequest, LoopResult, Step
 
 __all__ = ["JaxLoop"]
 
