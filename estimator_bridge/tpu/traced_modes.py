@@ -19,8 +19,7 @@ from estimator_bridge.tpu.estimator_specs import (
     whole_loss,
 )
 from estimator_bridge.tpu.host_stage import Gathered, check_loss, check_padded
-from estimator_bridge.training.execution import TracedModel, reference
-from estimator_bridge.training.metrics import LOSS, add_loss_metric
+from estimator_bridge.training.execution import LOSS, TracedModel, add_loss_metric, reference
 
 __all__ = ["Replicas", "trace_evaluation", "trace_prediction", "trace_training"]
 

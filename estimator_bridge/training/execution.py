@@ -15,10 +15,12 @@ from estimator_bridge.model.host_calls import HostCallHook, SummaryWritersHook
 from estimator_bridge.runtime import BatchLayout, HostStage
 from estimator_bridge.training.input_plan import InputPlan, TracedBatch
 from estimator_bridge.training.loop_limits import LoopLimits
-from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
 
-__all__ = ["Execution", "TracedModel"]
+__all__ = ["LOSS", "Execution", "TracedModel", "add_loss_metric", "metric_values"]
+
+LOSS = "loss"
+_GLOBAL_STEP = tf.compat.v1.GraphKeys.GLOBAL_STEP
 
 
 @dataclasses.dataclass(frozen=True)
@@ -178,3 +180,27 @@ def _with_host_call_in_step(spec: EstimatorSpec) -> tuple[EstimatorSpec, list[st
             hooks.append(SummaryWritersHook() if is_host_call else hook)
         changed[field] = tuple(hooks)
     return spec._replace(**changed), operations
+
+
+def add_loss_metric(spec: EstimatorSpec, loss: tf.Tensor) -> EstimatorSpec:
+    """Adds the mean of the loss over the batches to a spec's metrics.
+
+    Raises:
+      ValueError: a metric of the model is named 'loss' or 'global_step'.
+    """
+    for name, quoted in ((LOSS, f'"{LOSS}"'), (_GLOBAL_STEP, f"`{_GLOBAL_STEP}`")):
+        if name in spec.eval_metric_ops:
+            raise ValueError(
+                f"Metric with name {quoted} is not allowed, because Estimator already defines a "
+                "default metric with the same name. Rename it in eval_metric_ops."
+            )
+    return spec._replace(
+        eval_metric_ops={**spec.eval_metric_ops, LOSS: tf.compat.v1.metrics.mean(loss)}
+    )
+
+
+def metric_values(spec: EstimatorSpec) -> dict[str, Any]:
+    """Returns the tensors to compute after all batches: the metrics and the global step."""
+    values = {name: value for name, (value, _) in sorted(spec.eval_metric_ops.items())}
+    values[_GLOBAL_STEP] = tf.compat.v1.train.get_global_step()
+    return values

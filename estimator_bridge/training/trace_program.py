@@ -13,10 +13,9 @@ from estimator_bridge.checkpoint import CheckpointingSession
 from estimator_bridge.graph import Resources, trace_graph
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.tensorflow_private import global_step_read
-from estimator_bridge.training.execution import Execution
+from estimator_bridge.training.execution import Execution, metric_values
 from estimator_bridge.training.initialize import prepare_saver, with_default_local_init
 from estimator_bridge.training.input_plan import InputPlan, ProgramInput
-from estimator_bridge.training.metrics import metric_values
 from estimator_bridge.training.program import ModelSource, Program
 from estimator_bridge.training.xla_mode import tracing_context, xla_mode
 
