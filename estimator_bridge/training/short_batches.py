@@ -1,4 +1,9 @@
-"""Evaluates a smaller last batch by a step of its size."""
+"""Evaluates a smaller last batch by a step of its size.
+
+The model is traced once more, for that size: a ``metric_fn`` needs no masks, and no examples are
+dropped. If the examples cannot be divided over the replicas, each replica sees all of them and the
+first one's results count.
+"""
 
 from __future__ import annotations
 
