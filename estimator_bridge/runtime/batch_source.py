@@ -68,10 +68,10 @@ class BatchSource:
         """Returns optionals without a value."""
         return [tf.experimental.Optional.empty(self._spec) for _ in range(self._count)]
 
-    def read(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
+    def read(self, iterator: Any, is_wanted: tf.Tensor, ahead: Any) -> list[Any]:
         """Returns the values for the next step: the next elements, if they are wanted."""
         del ahead  # nothing is known of what has not been drawn
-        return tf.cond(wanted, lambda: self.next_ones(iterator), self.nothing)
+        return tf.cond(is_wanted, lambda: self.next_ones(iterator), self.nothing)
 
     def next_ones(self, iterator: Any) -> list[Any]:
         """Returns the next elements of a step, as optionals."""
@@ -150,9 +150,9 @@ class HostBatchSource(BatchSource):
         """Returns sizes of 0: no next batches."""
         return [tf.zeros([len(self._each)], tf.int64)]
 
-    def read(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
+    def read(self, iterator: Any, is_wanted: tf.Tensor, ahead: Any) -> list[Any]:
         """Returns the sizes of the next batches, which came with the last step's batches."""
-        del wanted
+        del is_wanted
         return [iterator[-1] if ahead is None else ahead]
 
     def has_batch(self, carried: Sequence[Any]) -> tf.Tensor:

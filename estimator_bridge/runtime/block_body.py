@@ -107,14 +107,14 @@ class BlockBody:
         run = self._step.run
         specs = run.used_specs
 
-        def steps(count: tf.Tensor, rng_step: tf.Tensor, *given: tf.Tensor) -> Any:
-            parts = dict(zip(run.used_inputs, given))
+        def steps(count: tf.Tensor, rng_step: tf.Tensor, *tensors: tf.Tensor) -> Any:
+            parts = dict(zip(run.used_inputs, tensors))
             flat = [parts.get(i) for i in range(run.inputs)]
             return self._steps(
                 count,
                 lambda i: [None if part is None else part[i] for part in flat],
                 rng_step,
-                given[len(parts) :],
+                tensors[len(parts) :],
             )
 
         function = tf.function(steps, autograph=False, jit_compile=True)

@@ -64,9 +64,9 @@ class BlockInput:
         Args:
           done: the number of steps before the block.
         """
-        wanted = self._most - done
+        steps_left = self._most - done
         count, drawn = tf.cond(
-            wanted >= self.size, self._draw_whole, lambda: self._draw_some(wanted)
+            steps_left >= self.size, self._draw_whole, lambda: self._draw_some(steps_left)
         )
         drawn.set_shape([self.size])
         return Block(count, self._values(count, drawn))
@@ -94,11 +94,11 @@ class BlockInput:
         )
         return count, tf.stack(drawn)
 
-    def _draw_some(self, wanted: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def _draw_some(self, most: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Draws fewer elements: exactly those that are wanted, or those that are left."""
 
         def goes_on(i: tf.Tensor, has_more: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
-            return has_more & (tf.cast(i, tf.int64) < wanted)
+            return has_more & (tf.cast(i, tf.int64) < most)
 
         def body(i: tf.Tensor, _: tf.Tensor, drawn: tf.Tensor) -> Any:
             one = self._optional()

@@ -61,7 +61,7 @@ class StepLoop:
         self._session, self.request = session, request
         prepared = prepared_step(session, strategy, step, layout, request)
         run, is_counted = prepared.run, prepared.is_counted
-        self._parts, self._beside = prepared.parts, prepared.beside
+        self._parts, self._session_run_counter = prepared.parts, prepared.session_run_counter
         self.draws_more, self.has_effects = self._parts.are_more, prepared.fetches.has_effects
         self.sums = frozenset(run.sums)
         self._step = WatchedStep(
@@ -106,15 +106,16 @@ class StepLoop:
         """
         if self._parts.are_chosen:
             iterator = self._parts.of(iterator)
-        beside = self._beside.count() if self._beside else 0
+        counter = self._session_run_counter
+        session_runs = counter.count() if counter else 0
         try:
-            self._step.run.begin_loop((rng_step if start is None else start) + beside)
+            self._step.run.begin_loop((rng_step if start is None else start) + session_runs)
             values = self._fed_values(fed) if fed else ()
             if steps == 1 and singly and self._single and self._single.takes_next():
-                result = self._single(iterator, rng_step + beside, values)
+                result = self._single(iterator, rng_step + session_runs, values)
             else:
                 result = self._many(
-                    iterator, steps, rng_step + beside, limit, values, self._is_in_order
+                    iterator, steps, rng_step + session_runs, limit, values, self._is_in_order
                 )
             self._session.random.steps = rng_step + result.steps
             return result

@@ -75,26 +75,26 @@ class LoopBody:
             most = tf.minimum(steps, limit - self._step.counted())
 
         def is_wanted(state: dict[str, Any], whatever_loss: bool = False) -> tf.Tensor:
-            wanted = state["done"] < most
+            condition = state["done"] < most
             if counter and not self._counts_up:
-                wanted &= self._step.counted() < limit
+                condition &= self._step.counted() < limit
             if self._step.loss and not whatever_loss:
-                wanted &= _is_a_number(state["loss"])
+                condition &= _is_a_number(state["loss"])
             if takes_full_only:
-                wanted &= tf.equal(state["short_size"], 0)
-            return wanted
+                condition &= tf.equal(state["short_size"], 0)
+            return condition
 
         def with_next_batch(
             state: dict[str, Any], meeting: int = 1, ahead: Any = None
         ) -> dict[str, Any]:
             if self._workers.count == 1:
-                wanted = is_wanted(state, whatever_loss=not source.is_in_order)
-                return {**state, "batch": source.read(iterator, wanted, ahead)}
-            wanted = is_wanted(state)
-            batch = source.read(iterator, wanted, ahead)
-            has_one = batch[-1].has_value() | ~wanted
+                wants_batch = is_wanted(state, whatever_loss=not source.is_in_order)
+                return {**state, "batch": source.read(iterator, wants_batch, ahead)}
+            wants_batch = is_wanted(state)
+            batch = source.read(iterator, wants_batch, ahead)
+            has_one = batch[-1].has_value() | ~wants_batch
             loss, all_have_one = self._meet(meeting, state["loss"], has_one)
-            is_kept = wanted & _is_a_number(loss) & all_have_one
+            is_kept = wants_batch & _is_a_number(loss) & all_have_one
             return {
                 **state,
                 "loss": loss,
@@ -125,10 +125,10 @@ class LoopBody:
         }
         end = tf.while_loop(goes_on, body, (start,), shape_invariants=(shapes,), name="steps")[0]
         batch, needs = end.pop("batch"), end.pop("needs")
-        end["left_over"], wanted = source.left_over(batch), is_wanted(end)
-        end["ended"] = wanted & source.has_ended(batch)
+        end["left_over"], may_go_on = source.left_over(batch), is_wanted(end)
+        end["ended"] = may_go_on & source.has_ended(batch)
         if is_on_hosts:
-            end["ahead"], end["is_short"] = batch[0], wanted & ~end["ended"]
+            end["ahead"], end["is_short"] = batch[0], may_go_on & ~end["ended"]
         end["fetched"] = []
         if not self._outputs:
             end["fetched"] = self._step.fetches.computed(needs, tf.equal(end["done"], steps))
@@ -176,11 +176,11 @@ class LoopBody:
     ) -> dict[str, Any]:
         ((size, components),) = sized_batch
         flat = tf.nest.flatten(components, expand_composites=True)
-        kept = {key: value for key, value in state.items() if key != "batch"}
+        others = {key: value for key, value in state.items() if key != "batch"}
         return tf.cond(
             tf.equal(size, self._full_batch),
-            lambda: self._stepped(kept, flat, rng_step, fed),
-            lambda: {**kept, "short_size": size, "short_batch": flat},
+            lambda: self._stepped(others, flat, rng_step, fed),
+            lambda: {**others, "short_size": size, "short_batch": flat},
         )
 
 

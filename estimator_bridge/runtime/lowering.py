@@ -175,13 +175,13 @@ class StepLowering:
 
     def _stand_ins(self) -> dict[str, tf.Variable]:
         """Returns variables of the step's shapes, by the reference of their handle."""
-        found = {}
+        variables = {}
         for ref in sorted(self.lifted.given):
             name = ref[: -len(":0")]
             if name in self.resources.variables:
                 copy = self.resources.first_copy(name)
-                found[ref] = tf.Variable(_unwritten(copy), trainable=False)
-        return found
+                variables[ref] = tf.Variable(_unwritten(copy), trainable=False)
+        return variables
 
     def _leaves_something_out(self) -> bool:
         """Whether XLA does not compile an operation, as it is allowed or meant for the host."""

@@ -63,9 +63,9 @@ class CompiledLoop:
             self._unpack.append((key, slice(start, end), _packer(part)))
             start = end
 
-    def __call__(self, given: Sequence[tf.Tensor]) -> dict[str, Any]:
+    def __call__(self, tensors: Sequence[tf.Tensor]) -> dict[str, Any]:
         """Returns the end state, from the flat iterator, steps, rng_step, limit and fed values."""
-        flat = self._call(*given)
+        flat = self._call(*tensors)
         return {key: pack(flat[place]) for key, place, pack in self._unpack}
 
 
@@ -134,12 +134,12 @@ class ManySteps:
         self._step.run.check_ready()
         function, drawn_from = self.function(iterator, is_in_order)
         numbers = steps, rng_step if self._is_random else 0, _NO_LIMIT if limit is None else limit
-        given = [*drawn_from, *map(self._number, numbers), *fed]
+        tensors = [*drawn_from, *map(self._number, numbers), *fed]
         if self._layout.hosts:
             with explained_remote_file_errors([host.device for host in self._layout.hosts]):
-                state = function(given)
+                state = function(tensors)
         else:
-            state = function(given)
+            state = function(tensors)
         done, fetches = int(state["done"]), self._step.fetches.refs
         short, left_over = None, []
         if self._layout.hands_back:
@@ -168,10 +168,10 @@ class ManySteps:
                 body = self._in_order if source.is_in_order else self._body
                 compiled = CompiledLoop(body, source, drawn_from, self.fed)
                 self.compiled.append((source.key, compiled))
-        found = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
+        bound = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
         if source.is_bound:
-            self._bound[iterator] = found
-        return found
+            self._bound[iterator] = bound
+        return bound
 
     def _number(self, value: int) -> tf.Tensor:
         """Returns a number as a cached tensor: making one takes as long as a small operation."""

@@ -104,14 +104,15 @@ class PreparedStep:
       fetches: the results of the last step.
       run: the replica's part.
       is_counted: whether the step's counter counts up by one.
-      beside: counts session runs that draw from the step's random streams; None if none does.
+      session_run_counter: counts session runs that draw from the step's random streams; None if
+        none does.
     """
 
     parts: NeededParts
     fetches: StepFetches
     run: ReplicaStep
     is_counted: bool
-    beside: SessionRunCounter | None
+    session_run_counter: SessionRunCounter | None
 
 
 def prepared_step(
@@ -143,8 +144,8 @@ def prepared_step(
     is_counted = counter is not None and counts_up(Snapshot.of(session.graph), nodes, counter)
     is_one = strategy.num_replicas_in_sync == 1
     has_streams = is_one and bool(run.random_names)
-    beside = SessionRunCounter(session, run.random_names) if has_streams else None
-    return PreparedStep(parts, fetches, run, is_counted, beside)
+    counter_of_runs = SessionRunCounter(session, run.random_names) if has_streams else None
+    return PreparedStep(parts, fetches, run, is_counted, counter_of_runs)
 
 
 @dataclasses.dataclass(frozen=True)

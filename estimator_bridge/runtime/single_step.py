@@ -52,13 +52,13 @@ class SingleStep:
             self._draw, self._call = drawn_by(iterator), self._compiled(iterator)
             self._iterator = iterator
         try:
-            given = [*self._draw(), *fed]
+            tensors = [*self._draw(), *fed]
         except StopIteration:
             return LoopResult(0, True, None, None, None)
         if self._is_random:  # to enter these contexts costs a small step percents
             with eager_mode(), tf.device(host_device()):
-                given.insert(0, tf.constant(rng_step, tf.int64))
-        reached, *values = self._call(*given)
+                tensors.insert(0, tf.constant(rng_step, tf.int64))
+        reached, *values = self._call(*tensors)
         loss = float(values.pop(0)) if self._step.loss else None
         return LoopResult(
             steps=1,
@@ -80,10 +80,10 @@ class SingleStep:
             self._specs = specs
             return flat_call(function.get_concrete_function(*number, *specs, *self._fed))
 
-    def _traced(self, *given: tf.Tensor) -> list[Any]:
-        rng_step, given = (given[0], given[1:]) if self._is_random else (0, given)
+    def _traced(self, *tensors: tf.Tensor) -> list[Any]:
+        rng_step, tensors = (tensors[0], tensors[1:]) if self._is_random else (0, tensors)
         assert self._specs is not None  # set before tracing
         count, step = len(self._specs), self._step
-        loss, needs = step([list(given[:count])], rng_step, given[count:])
+        loss, needs = step([list(tensors[:count])], rng_step, tensors[count:])
         values = [*([loss] if step.loss else []), *step.fetches.computed(needs)]
         return [step.counted() if step.counter else tf.constant(0, tf.int64), *values]

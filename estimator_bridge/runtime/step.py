@@ -146,8 +146,8 @@ class ReplicaStep:
     @property
     def used_inputs(self) -> list[int]:
         """The indices of the batch's flat components that a replica uses, and does not get fed."""
-        given = self._lifted.given - set(self._fed)
-        return [i for i, ref in enumerate(self._inputs) if ref in given]
+        refs = self._lifted.given - set(self._fed)
+        return [i for i, ref in enumerate(self._inputs) if ref in refs]
 
     @property
     def used_specs(self) -> list[tf.TensorSpec]:

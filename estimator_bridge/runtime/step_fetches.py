@@ -23,7 +23,7 @@ class StepFetches:
       session: the session of the traced graph.
       fetches: references; those of operations change state or hold others back.
       base: references that a step computes in any case.
-      given: references whose values come from outside of the graph.
+      from_outside: references whose values come from outside of the graph.
 
     Attributes:
       fetches: as given.
@@ -38,7 +38,7 @@ class StepFetches:
         session: LiftedSession,
         fetches: Sequence[str],
         base: Sequence[str],
-        given: Iterable[str],
+        from_outside: Iterable[str],
     ):
         owners, snapshot = session.resources.owners, Snapshot.of(session.graph)
 
@@ -50,8 +50,8 @@ class StepFetches:
         self.operations: list[str] = []
         self.has_effects, self._deferred = False, None
         if fetches:
-            all_given = {*given, *(f"{name}:0" for name in owners)}
-            division = defer(snapshot, base, fetches, all_given, owners)
+            outside = {*from_outside, *(f"{name}:0" for name in owners)}
+            division = defer(snapshot, base, fetches, outside, owners)
             self._deferred, self.has_effects = division.deferred, division.has_effects
             self.operations = [ref for ref in division.in_step if ref.startswith("^")]
         self.needs = self._deferred.needs if self._deferred else self.refs
@@ -102,12 +102,12 @@ class StepFetches:
         deferred = self._deferred
         if deferred is None:
             return list(needs)
-        known = dict(zip(self.needs, needs))
+        values = dict(zip(self.needs, needs))
 
         def compute() -> list[Any]:
             return [
                 tf.ensure_shape(value, traced.shape)
-                for value, traced in zip(deferred(known), self._traced)
+                for value, traced in zip(deferred(values), self._traced)
             ]
 
         return compute() if is_wanted is True else tf.cond(is_wanted, compute, self.none)

@@ -105,9 +105,9 @@ class Workers:
           timeout_secs: the longest wait for the others; 0: ``self.timeout_secs``.
         """
         with eager_mode(), tf.device(host_device()):
-            given = tf.constant(list(values), tf.int64)
+            numbers = tf.constant(list(values), tf.int64)
             key = _AGREE + len(values)
-            return self._reduce(given, key, "Max", timeout_secs).numpy().tolist()
+            return self._reduce(numbers, key, "Max", timeout_secs).numpy().tolist()
 
     def texts(self, text: str) -> list[str]:
         """Returns the texts of all workers, in their order."""

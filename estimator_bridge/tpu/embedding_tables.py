@@ -103,7 +103,7 @@ class EmbeddingTables:
             return None
         self._is_looking_up = True
         try:
-            found = tf.raw_ops.ResourceGather(
+            rows_of_table = tf.raw_ops.ResourceGather(
                 resource=handle, indices=rows, dtype=table.variable.dtype, name=name
             )
         finally:
@@ -111,7 +111,7 @@ class EmbeddingTables:
         number, self._lookups = self._lookups, self._lookups + 1
 
         @tf.custom_gradient
-        def kept(x: tf.Tensor):
+        def with_gradient(x: tf.Tensor):
             def gradient(dy: tf.Tensor) -> None:
                 if _v1.get_default_graph() is not self._graph:
                     raise NotImplementedError(
@@ -122,7 +122,7 @@ class EmbeddingTables:
 
             return tf.identity(x), gradient
 
-        return tf.identity(kept(found)).op
+        return tf.identity(with_gradient(rows_of_table)).op
 
     def _train(self, table: _Table) -> tf.Operation:
         variable, parameters = table.variable, self._spec.optimization_parameters

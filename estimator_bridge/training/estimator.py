@@ -225,7 +225,7 @@ class Estimator(ExportMethods, OriginalMethods):
             try:
                 train_program(
                     program, self._model_dir, hooks, listeners, steps, max_steps, latest,
-                    self._rate_tags, termination, self._other_than(),
+                    self._rate_tags, termination, self._fallback_checkpoint(),
                 )  # fmt: skip
             finally:
                 program.close()
@@ -275,9 +275,9 @@ class Estimator(ExportMethods, OriginalMethods):
                 with self._program(
                     execution, input_fn, ModeKeys.EVAL, path, bool(hooks)
                 ) as program:
-                    other_than = None if checkpoint_path else self._other_than()
+                    fallback_checkpoint = None if checkpoint_path else self._fallback_checkpoint()
                     results = evaluate_program(
-                        program, self.eval_dir(name), hooks, steps, path, other_than
+                        program, self.eval_dir(name), hooks, steps, path, fallback_checkpoint
                     )
                 if writes_report(hooks, self._config):
                     folder.check()
@@ -342,9 +342,9 @@ class Estimator(ExportMethods, OriginalMethods):
             if is_built:
                 with beat.paused():
                     yield None
-            other_than = None if checkpoint_path else self._other_than()
+            fallback_checkpoint = None if checkpoint_path else self._fallback_checkpoint()
             predictions = predict_program(
-                program, hooks, predict_keys, path, yield_single_examples, beat, other_than
+                program, hooks, predict_keys, path, yield_single_examples, beat, fallback_checkpoint
             )
             if yield_single_examples and writes_report(hooks, self._config):
                 predictions = with_samples(predictions, self._model_dir)

@@ -77,13 +77,13 @@ class Execution:
         self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> InputPlan:
         """Calls an input_fn in the default graph, and returns the plan for its result."""
-        given = self._call_input_fn(input_fn, graph, mode, params)
+        batch_input = self._call_input_fn(input_fn, graph, mode, params)
         replicas = self.strategy.num_replicas_in_sync
         return InputPlan(
-            given,
+            batch_input,
             BatchLayout(elements=self.elements),
             replicas,
-            self._examples(given),
+            self._examples(batch_input),
             divides=replicas == 1 and self.elements is None and self.shards is None,
         )
 
@@ -120,9 +120,9 @@ class Execution:
         # The end of an input of one batch shows in the same call if that may run a second step.
         return LoopLimits(first=2 if mode == ModeKeys.EVAL else 1)
 
-    def _examples(self, given: BatchInput) -> int | None:
+    def _examples(self, batch_input: BatchInput) -> int | None:
         """Returns the size of a global batch, if known."""
-        specs = tf.nest.flatten(given.spec, expand_composites=True)
+        specs = tf.nest.flatten(batch_input.spec, expand_composites=True)
         # as_list, as a shape's items are Dimensions where v2 behavior is off.
         shapes = [s.shape.as_list() for s in specs if isinstance(s, tf.TensorSpec) and s.shape.rank]
         return shapes[0][0] if shapes else None

@@ -19,7 +19,7 @@ from estimator_bridge.training.hook_requests import HookRequests
 from estimator_bridge.training.hook_schedule import HookSchedule
 from estimator_bridge.training.log_hooks import Reached
 from estimator_bridge.training.loop_limits import LoopLimits
-from estimator_bridge.training.supervision.watchdog import moved
+from estimator_bridge.training.supervision.watchdog import note_progress
 from estimator_bridge.training.worker_sync import SingleWorkerSync
 
 __all__ = ["ENDS", "HookedLoop", "LoopCache", "NanLossError", "Stop"]
@@ -100,17 +100,17 @@ class LoopCache:
         asked = key, fed, tuple(sums)
         if self._last[1] is not None and self._last[0] == asked:  # as at most steps
             return self._last[1]
-        wanted = set(refs)
+        asked_refs = set(refs)
         alike = [
             loop for loop in self._loops if fed == loop.request.fed and loop.sums.issuperset(sums)
         ]
         for loop in alike:
-            if wanted == set(loop.request.fetches):
+            if asked_refs == set(loop.request.fetches):
                 self._last = asked, loop
                 return loop
         if self._may_do_more and self._served[key] < _WORTH_A_LOOP:
             for loop in alike:
-                if wanted.issubset(loop.request.fetches) and not (
+                if asked_refs.issubset(loop.request.fetches) and not (
                     loop.has_effects or loop.draws_more
                 ):
                     self._served[key] += is_single
@@ -208,7 +208,7 @@ class HookedLoop:
                 result = loop(iterator, steps, rng_step, limit, values, singly=self._singly)
         self._sync.settle()
         self._limits.observe(result.steps, time.perf_counter() - started)
-        moved()
+        note_progress()
         check_own_training()
         self._schedule.skip_all(called, result.steps, step)
         if result.fetched is not None and result.steps == steps:
@@ -219,7 +219,7 @@ class HookedLoop:
         return result
 
     @property
-    def wanted(self) -> list[str]:
+    def fetched_refs(self) -> list[str]:
         """The references that hooks fetch from the last step of the current chunk."""
         return self._call.fetches.refs if self._call else []
 
@@ -232,12 +232,12 @@ class HookedLoop:
         """Calls the hooks at the end of a chunk: ``run`` does, unless a short batch ended it.
 
         Args:
-          fetched: the values of ``wanted``.
+          fetched: the values of ``fetched_refs``.
           step: the global step, if known: TensorFlow's hooks read it again.
           reached: in training, makes the result for the log hooks.
         """
         assert self._call is not None
-        with self._step.known(step):
+        with self._step.announce(step):
             self._call.finish(fetched, reached)
         if self._call.stop_requested:
             self.request_stop()

@@ -186,12 +186,14 @@ class ProgramInput:
         tensors = [session.graph.get_tensor_by_name(ref) for ref in refs if " " not in ref]
         whole = InputPart(drawing_nodes(tensors), refs)
         may_be_ahead = self.plan.input.may_be_read_ahead(is_watched)
-        given, divides = self.plan.input, self.plan.divides
-        static = [whole] if not divides or given.is_whole else given.drawn_parts()
+        batch_input, divides = self.plan.input, self.plan.divides
+        static = [whole] if not divides or batch_input.is_whole else batch_input.drawn_parts()
 
         def open_input() -> tuple[Any, Sequence[InputPart]]:
             if divides:
-                dataset, parts = self._with_threads(lambda: given.datasets(self.session, static))
+                dataset, parts = self._with_threads(
+                    lambda: batch_input.datasets(self.session, static)
+                )
                 with eager_mode():
                     dataset = self.plan.on_demand(self.session, dataset, may_be_ahead)
             else:
@@ -231,9 +233,9 @@ class ProgramInput:
                 self.session.run(init)
         # Datasets put their functions into the default graph too; the model's is finalized.
         with tf.Graph().as_default(), eager_mode():
-            made = make()
+            result = make()
         self.session.queues.start(self.session, self.plan.input.needless_runners())
-        return made
+        return result
 
 
 def _nothing_ahead() -> tf.data.Options:

@@ -51,7 +51,7 @@ class ProgramLoops:
     """The compiled functions of a program, shared with a program that replaces it.
 
     Attributes:
-      kept: the loops by their requests.
+      by_request: the loops.
       with_outputs: the loops that return the outputs of each step, by their fetches.
       short_steps: the steps for an evaluation's last batch, by its size.
       is_checked: whether XLA has compiled the step as for a TPU, see `--check-tpu`.
@@ -60,7 +60,7 @@ class ProgramLoops:
       global_steps: makes the global steps of the graphs of later inputs.
     """
 
-    kept: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
+    by_request: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
     with_outputs: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
     short_steps: dict[int, Any] = dataclasses.field(default_factory=dict)
     is_checked: bool = False
@@ -265,9 +265,9 @@ class Program:
     ) -> StepLoop:
         """Returns the result of ``make_loop``, which the program compiles only once per request."""
         key = tuple(fetches), tuple(fed), tuple(sums)
-        if key not in self.loops.kept:
-            self.loops.kept[key] = self.make_loop(fetches, fed, sums)
-        return self.loops.kept[key]
+        if key not in self.loops.by_request:
+            self.loops.by_request[key] = self.make_loop(fetches, fed, sums)
+        return self.loops.by_request[key]
 
     def kept_loop_with_outputs(self, fetches: Sequence[str]) -> StepLoop:
         """Returns a kept loop that returns the fetches of each of its steps."""

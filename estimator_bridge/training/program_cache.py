@@ -61,8 +61,8 @@ class ProgramCache:
     def _reused(
         self, mode: str, input_fn: Callable[..., Any], params: Mapping[str, Any]
     ) -> Program | None:
-        kept = self._programs.pop(mode, None)
-        program = kept and kept.with_input(input_fn, params)
-        if kept and not program:
-            kept.close()
+        earlier = self._programs.pop(mode, None)
+        program = earlier and earlier.with_input(input_fn, params)
+        if earlier and not program:
+            earlier.close()
         return program

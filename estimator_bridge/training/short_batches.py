@@ -59,18 +59,18 @@ def short_step(program: Program, elements: tf.data.Dataset) -> ShortStep:
 
 def trace_short(program: Program, elements: tf.data.Dataset) -> Program:
     """Traces the model for batches of the elements' static size."""
-    given, source = elements, program.plan.input
+    dataset, source = elements, program.plan.input
     if source.is_packed:  # the loop reads the packed ones
 
         def unpacked(*batch: Any) -> Any:
             return source.unpacked(batch if len(batch) > 1 else batch[0])
 
         with eager_mode():
-            given = elements.map(unpacked)
+            dataset = elements.map(unpacked)
     return trace_program(
         program.execution.for_batch_of(_size_of(elements)),
         program.source.model_fn,
-        lambda params: given,
+        lambda params: dataset,
         ModeKeys.EVAL,
         program.source.params,
         shared=program.session.resources,
@@ -116,8 +116,8 @@ class ShortStep:
             finally:
                 end_iterator(iterator)
         added = [ref for ref in fetches if ref not in here]
-        found = self._of_session(added)
-        return None if found is None else {**(result.fetched or {}), **found}
+        values = self._of_session(added)
+        return None if values is None else {**(result.fetched or {}), **values}
 
     def loop(self, fetches: tuple[str, ...] = ()) -> StepLoop:
         """Returns the compiled loop with these fetches."""

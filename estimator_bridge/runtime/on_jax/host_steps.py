@@ -161,7 +161,7 @@ class HostSteps:
             if self._compute is None:
                 specs = [tf.TensorSpec(t.shape, t.dtype) for t in tensors]
                 self._compute = tf.function(
-                    lambda *given: self._fetches.computed(given), autograph=False
+                    lambda *parts: self._fetches.computed(parts), autograph=False
                 ).get_concrete_function(*specs)
             values = self._compute(*tensors)
         return [value.numpy() for value in values]

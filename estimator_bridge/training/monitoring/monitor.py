@@ -112,12 +112,12 @@ class Monitor(ObservingHook):
         if self._display is not None:
             self._display.end()
         record = _continued(meter, self._trail.points)
-        said = list(record.notes)
+        lines = list(record.notes)
         write_record(meter.model_dir, record)
         if self.reports:
-            said.append(f"Report: {write_report(meter.model_dir)}")
-        said.append(f"Curves: tensorboard --logdir {meter.model_dir}")
-        for text in said:
+            lines.append(f"Report: {write_report(meter.model_dir)}")
+        lines.append(f"Curves: tensorboard --logdir {meter.model_dir}")
+        for text in lines:
             self._say(text)
 
     def _say(self, text: str) -> None:
@@ -152,19 +152,19 @@ def monitor_of(hooks: Sequence[Any]) -> Monitor | None:
     Raises:
       ValueError: the variable has another value than those known.
     """
-    given = next((hook for hook in hooks if isinstance(hook, Monitor)), None)
-    said = os.environ.get(_VARIABLE, "").strip().lower()
-    if given is not None or said in ("", "0"):
-        return given
-    if said not in ("1", "line", "report"):
-        raise ValueError(f"The environment variable {_VARIABLE} must be {_WANTED}; got {said!r}.")
-    return Monitor(line=said != "report", report=said != "line")
+    monitor = next((hook for hook in hooks if isinstance(hook, Monitor)), None)
+    word = os.environ.get(_VARIABLE, "").strip().lower()
+    if monitor is not None or word in ("", "0"):
+        return monitor
+    if word not in ("1", "line", "report"):
+        raise ValueError(f"The environment variable {_VARIABLE} must be {_WANTED}; got {word!r}.")
+    return Monitor(line=word != "report", report=word != "line")
 
 
 def with_monitor(hooks: Sequence[Any]) -> list[Any]:
     """Returns the hooks, with the monitor that the environment variable asks for."""
-    found = monitor_of(hooks)
-    return [*hooks] if found is None or found in hooks else [*hooks, found]
+    monitor = monitor_of(hooks)
+    return [*hooks] if monitor is None or monitor in hooks else [*hooks, monitor]
 
 
 @contextlib.contextmanager

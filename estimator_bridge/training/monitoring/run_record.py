@@ -105,8 +105,8 @@ class RunRecord:
         Earlier points at later steps are of a run that was lost; every second of too many goes.
         """
         first = points[0].step if points else None
-        kept = [p for p in self.points if first is None or p.step < first]
-        every = [*kept, *points]
+        earlier = [p for p in self.points if first is None or p.step < first]
+        every = [*earlier, *points]
         while len(every) > _MOST_POINTS:
             every = [*every[:-1:2], every[-1]]
         return dataclasses.replace(self, points=tuple(every))

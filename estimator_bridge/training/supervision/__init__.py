@@ -11,5 +11,5 @@
 - ``rescue_checkpoint`` saves the last state of a training that has lost its model_dir.
 
 The loop knows three things of it: ``Termination.requested`` and ``Termination.stage``, and
-``moved()``, which it calls whenever a chunk has ended.
+``note_progress()``, which it calls whenever a chunk has ended.
 """

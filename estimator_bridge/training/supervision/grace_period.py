@@ -50,10 +50,10 @@ def grace_secs(secs: float | None) -> tuple[float, bool]:
     """
     if secs is not None:
         return secs, False
-    said = os.environ.get(_VARIABLE)
-    if not said:
+    text = os.environ.get(_VARIABLE)
+    if not text:
         return _DEFAULT_SECS, True
-    return _checked(said, f"The environment variable {_VARIABLE}"), False
+    return _checked(text, f"The environment variable {_VARIABLE}"), False
 
 
 def _checked(value: Any, name: str) -> float:

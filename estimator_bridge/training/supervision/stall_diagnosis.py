@@ -48,7 +48,7 @@ def diagnose_stall(thread: int, is_first: bool) -> str:
     """
     stacks = {number: list(_frames(frame)) for number, frame in sys._current_frames().items()}
     own = stacks.get(thread, [])
-    in_python = [said for frames in stacks.values() if (said := _called_by_tensorflow(frames))]
+    in_python = [reason for frames in stacks.values() if (reason := _called_by_tensorflow(frames))]
     if in_python:
         return in_python[0]
     in_program = ""  # the innermost frame of user code that this library called
