@@ -93,6 +93,7 @@ class LoopBody:
             wants_batch = is_wanted(state)
             batch = source.read(iterator, wants_batch, ahead)
             has_one = batch[-1].has_value() | ~wants_batch
+            # A worker that went on alone would wait in its step's sums for the others.
             loss, all_have_one = self._meet(meeting, state["loss"], has_one)
             is_kept = wants_batch & _is_a_number(loss) & all_have_one
             return {
@@ -104,6 +105,7 @@ class LoopBody:
         def body(state: dict[str, Any]) -> tuple[dict[str, Any]]:
             batch, ahead = source.take(iterator, state["batch"])
             stepped = self._stepped_if_full if takes_full_only else self._stepped
+            # Drawn in order, the next batch waits for whatever of this step somebody can notice.
             graph = tf.compat.v1.get_default_graph()
             first = len(graph.get_operations()) if source.is_in_order else 0
             state = stepped(state, batch, rng_step, fed)

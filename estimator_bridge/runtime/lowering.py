@@ -156,6 +156,7 @@ class StepLowering:
             raise lowering_error(self.graph, error) from error
         arguments = [_argument("position", "position", specs[0])]
         arguments += [_argument("input", t.op.name, spec) for t, spec in zip(tensors, specs[1:])]
+        # The module's arguments are the function's: its inputs, then the handles, as captured.
         captured = function.get_concrete_function(*specs).graph.inputs[len(specs) :]
         names = {id(handle): ref[: -len(":0")] for ref, handle in handles.items()}
         for handle in captured:

@@ -135,6 +135,7 @@ def prepared_step(
         strategy,
         dataclasses.replace(step, inputs=inputs, operations=[*operations, *fetches.operations]),
         layout,
+        # The host's part returns its placeholders' values itself; the sums are operations by now.
         dataclasses.replace(
             request, fetches=[ref for ref in fetches.needs if ref not in of_host], sums=()
         ),

@@ -213,6 +213,7 @@ class ReplicaStep:
             results = self._lifted(values, self._join(), replica_id(), rng_step)
             return [tf.identity(result) for result in results[: len(self._tensors)]]
 
+        # strategy.run hands functions to autograph, which would convert this library's own.
         results = self._strategy.run(
             tf.autograph.experimental.do_not_convert(on_replica), args=tuple(parts)
         )

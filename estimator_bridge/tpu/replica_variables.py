@@ -101,6 +101,7 @@ class ReplicaVariables:
                     for number, uses in enumerate(self._uses):
                         if key not in uses:
                             continue
+                        # The handle itself waits for nothing; its copy waits for these accesses.
                         ready = tf.identity(copies.get((number, key), key.deref()))
                         for op, index in uses[key]:
                             replace_input(op, index, ready)

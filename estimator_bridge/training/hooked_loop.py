@@ -188,6 +188,7 @@ class HookedLoop:
         if self.stop:
             return LoopResult(0, False, None, None, None)
         called = due.within(steps)
+        # Before the hooks' before_run, in which they look at their counts.
         self._schedule.skip_before(called, steps, step)
         call = self._call = HookRequests(self._session, called, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
