@@ -86,10 +86,10 @@ class BatchInput(abc.ABC):
 
     @property
     def is_packed(self) -> bool:
-        """Whether batches hold other tensors than model_fn gets; see ``unpacked``."""
+        """Whether batches hold other tensors than model_fn gets; see ``unpack``."""
         return False
 
-    def unpacked(self, batch: Any) -> Any:
+    def unpack(self, batch: Any) -> Any:
         """Returns the argument of model_fn, given the tensors of a batch or of a replica's part."""
         return batch
 

@@ -68,7 +68,7 @@ def explained_input_errors() -> Iterator[None]:
     try:
         yield
     except (tf.errors.InvalidArgumentError, tf.errors.DataLossError) as error:
-        text = None if isinstance(error, DataError) else _explained(error, call.explains)
+        text = None if isinstance(error, DataError) else _explain(error, call.explains)
         if text is None:
             raise
         raise BadInputError(text) from error
@@ -76,7 +76,7 @@ def explained_input_errors() -> Iterator[None]:
         _running.remove(call)
 
 
-def _explained(error: tf.errors.OpError, explains: list[Explain]) -> str | None:
+def _explain(error: tf.errors.OpError, explains: list[Explain]) -> str | None:
     text = str(error.message)
     if isinstance(error, tf.errors.DataLossError) or any(part in text for part in _OF_INPUT):
         for explain in explains:

@@ -93,12 +93,12 @@ class GraphInput(BatchInput):
 
     @property
     def is_packed(self) -> bool:
-        """Whether batches lack the None that model_fn gets; see ``unpacked``."""
+        """Whether batches lack the None that model_fn gets; see ``unpack``."""
         return self._absent is not None and self._absent.is_packed
 
-    def unpacked(self, batch: Any) -> Any:
+    def unpack(self, batch: Any) -> Any:
         """Returns the argument of model_fn, given the tensors of a batch or of a replica's part."""
-        return self._absent.restored(batch) if self._absent and self.is_packed else batch
+        return self._absent.restore(batch) if self._absent and self.is_packed else batch
 
     @property
     def is_eager(self) -> bool:

@@ -46,7 +46,7 @@ class BlockBody:
         """Traces the loop; see ``LoopBody``, whose arguments and results these are."""
         step, most = self._step, steps
         if step.counter:
-            most = tf.minimum(steps, limit - step.counted())
+            most = tf.minimum(steps, limit - step.read_counter())
         blocks = BlockInput(source, iterator, step.run.used_inputs, most)
 
         def run(block: Block, rng_step: tf.Tensor, fed: Sequence[tf.Tensor]) -> Any:
@@ -89,9 +89,9 @@ class BlockBody:
             "loss": loss,
             "ended": is_short & _is_a_number(loss) if step.loss else is_short,
             "left_over": [],
-            "fetched": step.fetches.computed(end["needs"], tf.equal(done, steps)),
+            "fetched": step.fetches.compute(end["needs"], tf.equal(done, steps)),
         }
-        return {**result, "limit_value": step.counted()} if step.counter else result
+        return {**result, "limit_value": step.read_counter()} if step.counter else result
 
     def check(self, fed: Sequence[tf.TensorSpec]) -> None:
         """Checks, eagerly, that XLA would compile a block, by compiling it up to HLO; nothing runs.

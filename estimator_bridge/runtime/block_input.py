@@ -110,7 +110,7 @@ class BlockInput:
             element_shape=tf.constant([], tf.int32),
         )
         count, _, drawn = tf.while_loop(goes_on, body, (0, True, start), name="draws")
-        return tf.cast(count, tf.int64), _stacked(drawn, tf.TensorSpec([], tf.variant), self.size)
+        return tf.cast(count, tf.int64), _stack(drawn, tf.TensorSpec([], tf.variant), self.size)
 
     def _optional(self) -> tf.Tensor:
         """Draws an element, as an optional's tensor."""
@@ -139,7 +139,7 @@ class BlockInput:
 
             number = tf.cast(count, tf.int32)
             _, lists = tf.while_loop(lambda i, _: i < number, body, (0, start), name="values")
-            return [_stacked(held, spec, self.size) for held, spec in zip(lists, self._specs)]
+            return [_stack(held, spec, self.size) for held, spec in zip(lists, self._specs)]
 
         def nothing() -> list[tf.Tensor]:
             return [tf.zeros([0, *spec.shape.as_list()], spec.dtype) for spec in self._specs]
@@ -164,7 +164,7 @@ def _set(held: tf.Tensor, i: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
     return _raw.TensorListSetItem(input_handle=held, index=i, item=value)
 
 
-def _stacked(held: tf.Tensor, spec: tf.TensorSpec, size: int) -> tf.Tensor:
+def _stack(held: tf.Tensor, spec: tf.TensorSpec, size: int) -> tf.Tensor:
     """Returns a list as one tensor; zeros where nothing was put."""
     return _raw.TensorListStack(
         input_handle=held,

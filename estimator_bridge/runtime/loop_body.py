@@ -72,12 +72,12 @@ class LoopBody:
         takes_full_only = self._full_batch is not None and not is_on_hosts
         counter, most = self._step.counter, steps
         if counter and self._counts_up:
-            most = tf.minimum(steps, limit - self._step.counted())
+            most = tf.minimum(steps, limit - self._step.read_counter())
 
         def is_wanted(state: dict[str, Any], whatever_loss: bool = False) -> tf.Tensor:
             condition = state["done"] < most
             if counter and not self._counts_up:
-                condition &= self._step.counted() < limit
+                condition &= self._step.read_counter() < limit
             if self._step.loss and not whatever_loss:
                 condition &= _is_a_number(state["loss"])
             if takes_full_only:
@@ -133,8 +133,8 @@ class LoopBody:
             end["ahead"], end["is_short"] = batch[0], may_go_on & ~end["ended"]
         end["fetched"] = []
         if not self._outputs:
-            end["fetched"] = self._step.fetches.computed(needs, tf.equal(end["done"], steps))
-        return {**end, "limit_value": self._step.counted()} if counter else end
+            end["fetched"] = self._step.fetches.compute(needs, tf.equal(end["done"], steps))
+        return {**end, "limit_value": self._step.read_counter()} if counter else end
 
     def _start(self, iterator: Any, takes_full_only: bool) -> dict[str, Any]:
         """Returns the loop's state before the first step."""
@@ -161,7 +161,7 @@ class LoopBody:
         total = workers.sum_over_hosts(mine, first_key + meeting)
         return total[0] / workers.count, total[1] > workers.count - 0.5
 
-    def _stepped(
+    def _run_step(
         self, state: dict[str, Any], batch: Any, rng_step: tf.Tensor, fed: Sequence[tf.Tensor]
     ) -> dict[str, Any]:
         loss, needs = self._step(batch, rng_step + state["done"], fed)
@@ -169,11 +169,11 @@ class LoopBody:
         if self._step.loss:
             new["loss"] = loss
         if self._outputs:
-            values = self._step.fetches.computed(needs)
-            new["outputs"], new["needs"] = self._outputs.added(state["outputs"], values), []
+            values = self._step.fetches.compute(needs)
+            new["outputs"], new["needs"] = self._outputs.append(state["outputs"], values), []
         return new
 
-    def _stepped_if_full(
+    def _run_step_if_full(
         self, state: dict[str, Any], sized_batch: Any, rng_step: tf.Tensor, fed: Sequence[tf.Tensor]
     ) -> dict[str, Any]:
         ((size, components),) = sized_batch
@@ -181,7 +181,7 @@ class LoopBody:
         others = {key: value for key, value in state.items() if key != "batch"}
         return tf.cond(
             tf.equal(size, self._full_batch),
-            lambda: self._stepped(others, flat, rng_step, fed),
+            lambda: self._run_step(others, flat, rng_step, fed),
             lambda: {**others, "short_size": size, "short_batch": flat},
         )
 

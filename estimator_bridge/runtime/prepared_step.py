@@ -182,9 +182,9 @@ class WatchedStep:
         if self.loss:
             loss = mean_over_replicas(self.strategy, values[self.loss])
             loss.set_shape([])  # the graph may not know the shape
-        return loss, self.fetches.needed(self.strategy, values)
+        return loss, self.fetches.take_needs(self.strategy, values)
 
-    def counted(self) -> tf.Tensor:
+    def read_counter(self) -> tf.Tensor:
         """Returns the current value of the counter: a scalar, int64."""
         assert self.counter is not None
         return tf.cast(self.resources.first_copy(self.counter).read_value(), tf.int64)

@@ -49,7 +49,7 @@ class SingleStep:
           fed: the fed values.
         """
         if self._call is None or self._draw is None or self._iterator is not iterator:
-            self._draw, self._call = drawn_by(iterator), self._compiled(iterator)
+            self._draw, self._call = drawn_by(iterator), self._compile(iterator)
             self._iterator = iterator
         try:
             tensors = [*self._draw(), *fed]
@@ -69,21 +69,21 @@ class SingleStep:
             limit_value=int(reached) if self._step.counter else None,
         )
 
-    def _compiled(self, iterator: Any) -> Callable[..., list[Any]]:
+    def _compile(self, iterator: Any) -> Callable[..., list[Any]]:
         specs = tf.nest.flatten(iterator.element_spec, expand_composites=True)
         if self._call is not None and specs == self._specs:
             return self._call
         number = [tf.TensorSpec([], tf.int64)] if self._is_random else []
-        function = tf.function(self._traced, autograph=False)
+        function = tf.function(self._trace, autograph=False)
         self._step.run.check_ready()
         with eager_mode(), tf.device(host_device()):
             self._specs = specs
             return flat_call(function.get_concrete_function(*number, *specs, *self._fed))
 
-    def _traced(self, *tensors: tf.Tensor) -> list[Any]:
+    def _trace(self, *tensors: tf.Tensor) -> list[Any]:
         rng_step, tensors = (tensors[0], tensors[1:]) if self._is_random else (0, tensors)
         assert self._specs is not None  # set before tracing
         count, step = len(self._specs), self._step
         loss, needs = step([list(tensors[:count])], rng_step, tensors[count:])
-        values = [*([loss] if step.loss else []), *step.fetches.computed(needs)]
-        return [step.counted() if step.counter else tf.constant(0, tf.int64), *values]
+        values = [*([loss] if step.loss else []), *step.fetches.compute(needs)]
+        return [step.read_counter() if step.counter else tf.constant(0, tf.int64), *values]

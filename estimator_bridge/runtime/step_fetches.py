@@ -88,7 +88,7 @@ class StepFetches:
         """Returns empty values if no step ran."""
         return [_empty(tensor) for tensor in self._traced]
 
-    def needed(
+    def take_needs(
         self, strategy: tf.distribute.Strategy, values: Mapping[str, Any]
     ) -> list[tf.Tensor]:
         """Returns the needs, from a step's per-replica values by reference."""
@@ -97,7 +97,7 @@ class StepFetches:
             need.set_shape(traced.shape)  # a GraphDef does not keep what set_shape set
         return needs
 
-    def computed(self, needs: Sequence[tf.Tensor], is_wanted: bool | tf.Tensor = True) -> list[Any]:
+    def compute(self, needs: Sequence[tf.Tensor], is_wanted: bool | tf.Tensor = True) -> list[Any]:
         """Returns the values, from a step's needs; computes nothing if they are not wanted."""
         deferred = self._deferred
         if deferred is None:

@@ -143,7 +143,7 @@ class PackedIds(BatchInput):
         """Whether batches hold other tensors than model_fn gets."""
         return True
 
-    def unpacked(self, batch: Any) -> Any:
+    def unpack(self, batch: Any) -> Any:
         """Returns the argument of model_fn, with the sparse tensors that were packed."""
         features = batch[0] if self._is_pair else batch
         unpacked = {key: way.unpack(features[key]) for key, way in self._ways.items()}

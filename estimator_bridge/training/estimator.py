@@ -311,11 +311,11 @@ class Estimator(ExportMethods, OriginalMethods):
           ValueError: there is no such checkpoint, predict_keys match nothing, or predictions differ
             in length.
         """
-        yield from self._opened(
+        yield from self._open_predictions(
             input_fn, predict_keys, hooks, checkpoint_path, yield_single_examples, is_built=False
         )
 
-    def _opened(
+    def _open_predictions(
         self,
         input_fn: Callable[..., Any],
         predict_keys: Sequence[str] | str | None,
@@ -368,12 +368,12 @@ class Estimator(ExportMethods, OriginalMethods):
         if mode == ModeKeys.TRAIN:
             check_cluster(self._config, strategy)
         if strategy is not None and workers_of(strategy).count > 1:
-            strategy = self._connected(strategy, mode)
+            strategy = self._connect(strategy, mode)
         if strategy is not None:
             return DistributedExecution(strategy, self._config)
         return Execution(default_strategy(), self._config)
 
-    def _connected(self, strategy: tf.distribute.Strategy, mode: str) -> tf.distribute.Strategy:
+    def _connect(self, strategy: tf.distribute.Strategy, mode: str) -> tf.distribute.Strategy:
         """Returns a strategy of several workers, connected to them."""
         config = self._config
         if mode != ModeKeys.TRAIN:

@@ -95,7 +95,7 @@ class InputPlan:
         else:
             batch = placeholders(self.replica_spec)
         refs = [*self.input.names_of(batch), *([] if size is None else [size.name])]
-        features, labels = split_batch_structure(self.input.unpacked(batch))
+        features, labels = split_batch_structure(self.input.unpack(batch))
         if mode == ModeKeys.PREDICT:
             labels = None
         return TracedBatch(features, labels, tuple(refs), size)
@@ -107,7 +107,7 @@ class InputPlan:
           session: see ``BatchInput.dataset``.
           may_be_ahead: see ``on_demand``.
         """
-        prepare = functools.partial(self._prepared, session, may_be_ahead)
+        prepare = functools.partial(self._prepare, session, may_be_ahead)
         return self.input.batches(session, prepare, self.layout.full_batch is not None)
 
     def on_demand(self, session: LiftedSession, dataset: Any, may_be_ahead: bool) -> Any:
@@ -123,7 +123,7 @@ class InputPlan:
             return dataset
         return dataset.with_options(_nothing_ahead())
 
-    def _prepared(
+    def _prepare(
         self,
         session: LiftedSession,
         may_be_ahead: bool,

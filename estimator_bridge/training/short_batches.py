@@ -62,11 +62,11 @@ def trace_short(program: Program, elements: tf.data.Dataset) -> Program:
     dataset, source = elements, program.plan.input
     if source.is_packed:  # the loop reads the packed ones
 
-        def unpacked(*batch: Any) -> Any:
-            return source.unpacked(batch if len(batch) > 1 else batch[0])
+        def unpack(*batch: Any) -> Any:
+            return source.unpack(batch if len(batch) > 1 else batch[0])
 
         with eager_mode():
-            dataset = elements.map(unpacked)
+            dataset = elements.map(unpack)
     return trace_program(
         program.execution.for_batch_of(_size_of(elements)),
         program.source.model_fn,

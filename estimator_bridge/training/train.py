@@ -171,7 +171,7 @@ def _run(
         loss = loss if result.loss is None else result.loss
         if result.limit_value is not None and result.steps:
             step = result.limit_value
-            sync.reached(step)
+            sync.note_step(step)
             for observer in observers:
                 observer.observe(step, limit, result.loss, examples)
         if result.input_ended:

@@ -172,7 +172,7 @@ class SingleWorkerSync:
         del base, with_sums
         return loop, loop.has_effects or loop.draws_more
 
-    def reached(self, step: int) -> None:
+    def note_step(self, step: int) -> None:
         """Ignores the step: no message to other workers names it."""
 
     def end(self, terminated: bool) -> bool:
@@ -197,7 +197,7 @@ class WorkerSync(SingleWorkerSync):
         self._workers, self._session = workers, session
         graph = session.graph
         session.resources.wholes.has_first_replica = workers.is_chief
-        common = self._common(_described(graph))
+        common = self._common(_describe(graph))
         self._names = [line.split(" ")[1] for line in common if not line.startswith((_SUM, _OWN))]
         self._replica_locals = [line.split(" ")[1] for line in common if line.startswith(_OWN)]
         (first_key,) = workers.largest([workers.keys.next])
@@ -315,7 +315,7 @@ class WorkerSync(SingleWorkerSync):
                 "hook fetch it."
             )
 
-    def reached(self, step: int) -> None:
+    def note_step(self, step: int) -> None:
         """Notes the step that training has reached."""
         self._workers.last_step = max(self._workers.last_step, step)
 
@@ -338,7 +338,7 @@ class WorkerSync(SingleWorkerSync):
         return bool(any_terminated)
 
 
-def _described(graph: tf.Graph) -> list[str]:
+def _describe(graph: tf.Graph) -> list[str]:
     """Returns what the workers' models must share, one line per variable and per sum."""
     trained = {v.op.name for v in graph.get_collection(_GraphKeys.TRAINABLE_VARIABLES)}
     local = {v.op.name for v in graph.get_collection(_GraphKeys.LOCAL_VARIABLES)}

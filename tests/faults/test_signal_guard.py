@@ -234,7 +234,7 @@ def test_a_notebook_is_not_killed_by_ctrl_c(tmp_path, monkeypatch):
 
 
 def test_the_line_says_what_can_be_known(tmp_path):
-    standing = guard_process._standing
+    standing = guard_process._describe_checkpoint
     assert standing(str(tmp_path)) == f"No checkpoint was written to {tmp_path} yet."
     (tmp_path / "checkpoint").write_bytes(b"\xff\x00")
     assert standing(str(tmp_path)) == f"No checkpoint was written to {tmp_path} yet."

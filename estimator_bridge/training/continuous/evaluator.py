@@ -89,7 +89,7 @@ class Evaluator:
         result = EvalResult(EvalStatus.EVALUATED, metrics, path)
         exports = self._export(metrics, path, step)
         if progress:
-            progress.evaluated(step)
+            progress.note_evaluation(step)
         self._warned_at = None
         self._evaluated = path
         return result, exports

@@ -54,7 +54,7 @@ def chart(
       from_zero: whether the axis starts at 0, as for rates and shares.
     """
     finite = [
-        dataclasses.replace(c, points=_thinned([p for p in c.points if math.isfinite(p[1])]))
+        dataclasses.replace(c, points=_thin_out([p for p in c.points if math.isfinite(p[1])]))
         for c in curves
     ]
     finite = [curve for curve in finite if curve.points]
@@ -115,7 +115,7 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
     return low, high
 
 
-def _thinned(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+def _thin_out(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
     """Returns at most so many points: of each stretch, the first, the lowest and the highest."""
     if len(points) <= _MOST_POINTS:
         return list(points)

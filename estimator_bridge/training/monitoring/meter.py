@@ -67,13 +67,13 @@ class Meter:
             self._names = loop.names
         return loop if self._wait is None else MeasuredLoop(loop, self._wait, self._batches)
 
-    def measured(self, report: StepReport) -> StepReport:
+    def measure(self, report: StepReport) -> StepReport:
         """Returns a report with the figures of the time since the last one."""
         wait = self._wait.share() if self._wait else None
         if wait is not None:
             self._waits.append(wait)
         flops = share = None
-        counted = self._counted()
+        counted = self._count_flops()
         if counted.total and report.steps_per_sec:
             replicas = self._program.execution.strategy.num_replicas_in_sync
             flops = counted.total * replicas * report.steps_per_sec
@@ -96,7 +96,7 @@ class Meter:
         size = drawn[0][0]
         return size * (plan.layout.elements or 1) if size else None
 
-    def _counted(self) -> StepFlops:
+    def _count_flops(self) -> StepFlops:
         """Returns the FLOPs of a replica's step; nothing before a batch's shapes are known."""
         if self._flops is None:
             drawn = self._batches.shapes

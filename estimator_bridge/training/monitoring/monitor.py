@@ -111,7 +111,7 @@ class Monitor(ObservingHook):
         self._meter = None
         if self._display is not None:
             self._display.end()
-        record = _continued(meter, self._trail.points)
+        record = _continue_record(meter, self._trail.points)
         lines = list(record.notes)
         write_record(meter.model_dir, record)
         if self.reports:
@@ -130,7 +130,7 @@ class Monitor(ObservingHook):
 
     def _show(self, report: StepReport) -> None:
         assert self._meter is not None
-        report = self._meter.measured(report)
+        report = self._meter.measure(report)
         if self._trail.add(report, self._clock()):
             self._meter.write_summaries(report)
         if self._write is not None:
@@ -139,7 +139,7 @@ class Monitor(ObservingHook):
             self._display.report(report)
 
 
-def _continued(meter: Meter, points: Sequence[Point]) -> RunRecord:
+def _continue_record(meter: Meter, points: Sequence[Point]) -> RunRecord:
     before = read_record(meter.model_dir).with_points(points)
     return dataclasses.replace(
         before, configuration=meter.configuration(), notes=tuple(meter.notes())

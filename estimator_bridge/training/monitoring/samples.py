@@ -51,10 +51,10 @@ def with_samples(predictions: Iterable[Any], model_dir: str) -> Iterator[Any]:
 
 def _as_text(prediction: Any) -> dict[str, str]:
     values = prediction if isinstance(prediction, Mapping) else {"prediction": prediction}
-    return {str(name): _shortened(value) for name, value in values.items()}
+    return {str(name): _shorten(value) for name, value in values.items()}
 
 
-def _shortened(value: Any) -> str:
+def _shorten(value: Any) -> str:
     if isinstance(value, bytes):
         text = value.decode("utf-8", "replace")
     else:

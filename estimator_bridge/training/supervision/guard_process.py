@@ -126,14 +126,14 @@ class Guard:
     def last_words(self, why: str) -> str:
         """Returns the line for stderr."""
         what, folder = self._watched.what, self._watched.folder
-        standing = _standing(folder) if folder else "It has no results."
+        standing = _describe_checkpoint(folder) if folder else "It has no results."
         return (
             f"estimator_bridge: {what} is killed, {why}: its process runs no Python code any "
             f"more, as something keeps Python's lock (the GIL). {standing}\n"
         )
 
 
-def _standing(folder: str) -> str:
+def _describe_checkpoint(folder: str) -> str:
     import threading
 
     sentences: list[str] = []
