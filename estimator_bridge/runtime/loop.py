@@ -14,7 +14,7 @@ from estimator_bridge.runtime.block_body import BlockBody, may_be_blocks
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.many_steps import ManySteps
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
-from estimator_bridge.runtime.prepared_step import WatchedStep, prepared_step
+from estimator_bridge.runtime.prepared_step import WatchedStep, prepare_step
 from estimator_bridge.runtime.replicas import SPLIT_EVENLY, BatchLayout
 from estimator_bridge.runtime.single_step import SingleStep
 from estimator_bridge.runtime.step_values import FETCHES_NOTHING, LoopRequest, LoopResult, Step
@@ -59,7 +59,7 @@ class StepLoop:
         request: LoopRequest = FETCHES_NOTHING,
     ):
         self._session, self.request = session, request
-        prepared = prepared_step(session, strategy, step, layout, request)
+        prepared = prepare_step(session, strategy, step, layout, request)
         run, is_counted = prepared.run, prepared.is_counted
         self._parts, self._session_run_counter = prepared.parts, prepared.session_run_counter
         self.draws_more, self.has_effects = self._parts.are_more, prepared.fetches.has_effects

@@ -17,7 +17,7 @@ from estimator_bridge.runtime.step import ReplicaStep
 from estimator_bridge.runtime.step_fetches import StepFetches
 from estimator_bridge.runtime.step_values import LoopRequest, Step
 
-__all__ = ["PreparedStep", "WatchedStep", "prepared_step"]
+__all__ = ["PreparedStep", "WatchedStep", "prepare_step"]
 
 
 class NeededParts:
@@ -115,7 +115,7 @@ class PreparedStep:
     session_run_counter: SessionRunCounter | None
 
 
-def prepared_step(
+def prepare_step(
     session: LiftedSession,
     strategy: tf.distribute.Strategy,
     step: Step,

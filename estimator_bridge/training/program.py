@@ -25,7 +25,7 @@ from estimator_bridge.tpu_presence import CHECKS_TPU
 from estimator_bridge.training.compile_steps import TracedStep, compile_loop
 from estimator_bridge.training.execution import Execution, TracedModel
 from estimator_bridge.training.input_plan import InputPlan, ProgramInput, TracedBatch
-from estimator_bridge.training.xla_mode import XlaMode, compiled_loop, xla_mode
+from estimator_bridge.training.xla_mode import XlaMode, make_compiled_loop, xla_mode
 from estimator_bridge.training.xla_trial import TrialLoop, XlaTrial
 
 __all__ = ["ModelSource", "Program", "ProgramLoops"]
@@ -206,11 +206,11 @@ class Program:
             loop = make()
         elif xla is XlaMode.ON and self.mode == ModeKeys.TRAIN:
             alone = LoopRequest(jit_compile=True, in_blocks=True)
-            loop = compiled_loop(
+            loop = make_compiled_loop(
                 make, lambda: StepLoop(self.session, strategy, step, self.plan.layout, alone)
             )
         else:
-            loop = compiled_loop(make)
+            loop = make_compiled_loop(make)
         if os.environ.get(CHECKS_TPU) and self.execution.shards is not None:
             self._check_for_tpu(loop)
         self._compile_for_tpu(loop)

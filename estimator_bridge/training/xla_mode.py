@@ -15,7 +15,7 @@ from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import for_tpu, is_on_tpu
 from estimator_bridge.runtime import StepLoop
 
-__all__ = ["XlaMode", "compiled_loop", "tracing_context", "xla_mode"]
+__all__ = ["XlaMode", "make_compiled_loop", "tracing_context", "xla_mode"]
 
 XLA_VARIABLE = "ESTIMATOR_BRIDGE_XLA"
 
@@ -72,7 +72,7 @@ def tracing_context(
     return contextlib.nullcontext() if mode is XlaMode.OFF else for_tpu(strategy)
 
 
-def compiled_loop(
+def make_compiled_loop(
     make: Callable[..., StepLoop], make_required: Callable[[], StepLoop] | None = None
 ) -> StepLoop:
     """Returns a loop of compiled steps, or of uncompiled ones if XLA cannot compile them.

@@ -15,7 +15,7 @@ from estimator_bridge.runtime.on_jax.program import with_x64
 from estimator_bridge.runtime.on_jax.refusals import check_step
 from estimator_bridge.runtime.on_jax.step import JaxStep
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
-from estimator_bridge.runtime.prepared_step import prepared_step
+from estimator_bridge.runtime.prepared_step import prepare_step
 from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.runtime.step_values import LoopRequest, LoopResult, Step
 
@@ -48,7 +48,7 @@ class JaxLoop:
         request: LoopRequest,
     ):
         self._session, self.request = session, request
-        prepared = prepared_step(session, strategy, step, layout, request)
+        prepared = prepare_step(session, strategy, step, layout, request)
         run, fetches = prepared.run, prepared.fetches
         self._parts, self._session_run_counter = prepared.parts, prepared.session_run_counter
         self.draws_more, self.has_effects = self._parts.are_more, fetches.has_effects
