@@ -104,7 +104,7 @@ class LoopBody:
 
         def body(state: dict[str, Any]) -> tuple[dict[str, Any]]:
             batch, ahead = source.take(iterator, state["batch"])
-            stepped = self._stepped_if_full if takes_full_only else self._stepped
+            stepped = self._run_step_if_full if takes_full_only else self._run_step
             # Drawn in order, the next batch waits for whatever of this step somebody can notice.
             graph = tf.compat.v1.get_default_graph()
             first = len(graph.get_operations()) if source.is_in_order else 0
