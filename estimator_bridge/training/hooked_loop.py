@@ -26,6 +26,8 @@ __all__ = ["ENDS", "HookedLoop", "LoopCache", "NanLossError", "Stop"]
 
 # Raised in a hook or a step, these end a run like the input's end.
 ENDS = (tf.errors.OutOfRangeError, StopIteration)
+# The number of single steps for which a loop that fetches more than wanted may replace a new one.
+_WORTH_A_LOOP = 100
 
 _train = tf.compat.v1.train
 _NanLossDuringTrainingError: Any = _train.NanLossDuringTrainingError
@@ -57,10 +59,6 @@ class NanLossError(_NanLossDuringTrainingError):
             "(tf.clip_by_global_norm), or look for log(0) and division by 0 in the loss and for "
             "NaN in the input (tf.debugging.check_numerics)."
         )
-
-
-# The number of single steps for which a loop that fetches more than wanted may replace a new one.
-_WORTH_A_LOOP = 100
 
 
 class LoopCache:

@@ -22,9 +22,9 @@ changed, ``legacy.tf1.changes`` lists them. Compared name by name, ``tf.compat.v
 names come from it. Attributes that a program sets on the proxy stay on the proxy.
 
 ``tensorflow.contrib`` has names in ``sys.modules``, because TensorFlow 2 has none there
-(``contrib_paths``). Each is a thin module over ``contrib/`` or ``legacy/contrib/``, loaded when it
-is used; so are the paths of TF1's files (``deep_paths``), of which only those that existed resolve.
-Without that list, each misspelled name would import as a module.
+(``legacy.tf1.contrib_paths``). Each is a thin module over ``contrib/`` or ``legacy/contrib/``,
+loaded when it is used; so are the paths of TF1's files (``legacy.tf1.deep_paths``), of which only
+those that existed resolve. Without that list, each misspelled name would import as a module.
 
 A missing name becomes an object that raises an error when it is used (``missing_name_stubs``),
 because old programs import more than they use. If the import is in a ``try`` that catches its error
