@@ -29,7 +29,7 @@ import estimator_bridge as eb  # first: it selects Keras 2
 import tensorflow as tf  # isort: skip
 
 from estimator_bridge.training.initialize import initialize_session
-from estimator_bridge.training.program import trace_program
+from estimator_bridge.training.trace_program import trace_program
 
 __all__ = ["main"]
 

@@ -26,7 +26,7 @@ import tensorflow as tf  # isort: skip
 import tf_keras
 
 from estimator_bridge.training.initialize import initialize_session
-from estimator_bridge.training.program import trace_program
+from estimator_bridge.training.trace_program import trace_program
 
 __all__ = ["main"]
 

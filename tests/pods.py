@@ -9,7 +9,7 @@ from estimator_bridge.graph import continue_trace
 from estimator_bridge.testing import TPUGraph
 from estimator_bridge.tpu.execution import TPUExecution
 from estimator_bridge.tpu.global_batch import GlobalBatch
-from estimator_bridge.training.program import trace_program
+from estimator_bridge.training.trace_program import trace_program
 
 __all__ = ["HOSTS", "TracedLoop", "trace_loop"]
 

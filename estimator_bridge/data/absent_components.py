@@ -23,7 +23,7 @@ class AbsentComponents:
     Attributes:
       dataset: the same elements without None: the features, if there is nothing else, or a named
         tuple of all components.
-      is_packed: whether ``restored`` is needed.
+      is_packed: whether ``restore`` is needed.
     """
 
     def __init__(self, dataset: tf.data.Dataset):
@@ -43,7 +43,7 @@ class AbsentComponents:
         variant = tf.data.experimental.to_variant(dataset)
         self.dataset = tf.data.experimental.from_variant(variant, spec)
 
-    def restored(self, batch: Any) -> Any:
+    def restore(self, batch: Any) -> Any:
         """Returns an element as the program's dataset has it, given one of ``dataset``."""
         parts = iter(batch)
         flat = [None if _is_none(each) else next(parts) for each in tf.nest.flatten(self._spec)]

@@ -86,10 +86,10 @@ class BatchInput(abc.ABC):
 
     @property
     def is_packed(self) -> bool:
-        """Whether batches hold other tensors than model_fn gets; see ``unpacked``."""
+        """Whether batches hold other tensors than model_fn gets; see ``unpack``."""
         return False
 
-    def unpacked(self, batch: Any) -> Any:
+    def unpack(self, batch: Any) -> Any:
         """Returns the argument of model_fn, given the tensors of a batch or of a replica's part."""
         return batch
 
@@ -127,7 +127,7 @@ class BatchInput(abc.ABC):
         return []
 
     def datasets(
-        self, session: LiftedSession, known: Sequence[InputPart]
+        self, session: LiftedSession, static: Sequence[InputPart]
     ) -> tuple[Any, list[InputPart]]:
         """Returns the batches as ``dataset`` does, or parts of them, and what each stands for.
 
@@ -135,12 +135,12 @@ class BatchInput(abc.ABC):
 
         Args:
           session: see ``dataset``.
-          known: the one part, if ``is_whole``.
+          static: the one part, if ``is_whole``.
 
         Returns:
           A dataset or ``DividedDatasets``, and the parts with all of their references.
         """
-        return self.dataset(session), list(known)
+        return self.dataset(session), list(static)
 
     def needless_runners(self) -> list[RowQueueRunner]:
         """Returns the queue runners whose rows ``dataset`` reads itself, without their queues."""

@@ -73,7 +73,7 @@ def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tuple[tf.Ten
     with eager_mode(), tf.device(host_device()):
         with _lock:
             if key not in _functions:
-                _functions[key] = _compiled(lifted, refs, specs)
+                _functions[key] = _compile(lifted, refs, specs)
                 if len(_functions) > _KEPT:
                     _functions.popitem(last=False)
             _functions.move_to_end(key)
@@ -81,7 +81,7 @@ def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tuple[tf.Ten
         return function(*arrays)[0], is_best
 
 
-def _compiled(
+def _compile(
     lifted: Lifted, refs: Sequence[str], specs: Sequence[tf.TensorSpec]
 ) -> Callable[..., list[tf.Tensor]]:
     def make(*arrays: tf.Tensor) -> list[tf.Tensor]:

@@ -85,19 +85,19 @@ def dataset_behind(
         for n in snapshot.nodes.values()
         if n.op == "MakeIterator" and node_name(n.input[1]) == iterator
     ]
-    made = session.resources.inputs.datasets.get(iterator)
-    if made is None:
+    dataset = session.resources.inputs.datasets.get(iterator)
+    if dataset is None:
         _check_can_be_made(session, snapshot, iterator, initializers)
     if len(initializers) > 1:
         return None
     if not is_alone:
-        if made is None:
+        if dataset is None:
             session.evaluate(["^" + initializers[0].name])
         return None
     session.resources.inputs.iterators_read.add(iterator)
-    if made is None:
+    if dataset is None:
         return lifted_dataset(session, tensor_ref(initializers[0].input[0]), spec)
-    return tf.data.experimental.from_variant(made, spec)
+    return tf.data.experimental.from_variant(dataset, spec)
 
 
 def _check_can_be_made(

@@ -68,19 +68,19 @@ def explained_input_errors() -> Iterator[None]:
     try:
         yield
     except (tf.errors.InvalidArgumentError, tf.errors.DataLossError) as error:
-        told = None if isinstance(error, DataError) else _explained(error, call.explains)
-        if told is None:
+        text = None if isinstance(error, DataError) else _explain(error, call.explains)
+        if text is None:
             raise
-        raise BadInputError(told) from error
+        raise BadInputError(text) from error
     finally:
         _running.remove(call)
 
 
-def _explained(error: tf.errors.OpError, explains: list[Explain]) -> str | None:
+def _explain(error: tf.errors.OpError, explains: list[Explain]) -> str | None:
     text = str(error.message)
     if isinstance(error, tf.errors.DataLossError) or any(part in text for part in _OF_INPUT):
         for explain in explains:
-            told = explain(error)
-            if told is not None:
-                return told
+            explanation = explain(error)
+            if explanation is not None:
+                return explanation
     return None

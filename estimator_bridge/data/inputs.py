@@ -93,12 +93,12 @@ class GraphInput(BatchInput):
 
     @property
     def is_packed(self) -> bool:
-        """Whether batches lack the None that model_fn gets; see ``unpacked``."""
+        """Whether batches lack the None that model_fn gets; see ``unpack``."""
         return self._absent is not None and self._absent.is_packed
 
-    def unpacked(self, batch: Any) -> Any:
+    def unpack(self, batch: Any) -> Any:
         """Returns the argument of model_fn, given the tensors of a batch or of a replica's part."""
-        return self._absent.restored(batch) if self._absent and self.is_packed else batch
+        return self._absent.restore(batch) if self._absent and self.is_packed else batch
 
     @property
     def is_eager(self) -> bool:
@@ -196,7 +196,7 @@ class GraphInput(BatchInput):
         ]
 
     def datasets(
-        self, session: LiftedSession, known: Sequence[InputPart]
+        self, session: LiftedSession, static: Sequence[InputPart]
     ) -> tuple[Any, list[InputPart]]:
         """Returns the batches as ``dataset`` does, or parts of them, and what each stands for.
 
@@ -204,7 +204,7 @@ class GraphInput(BatchInput):
 
         Args:
           session: see ``dataset``.
-          known: the one part, if ``is_whole``.
+          static: the one part, if ``is_whole``.
 
         Returns:
           A dataset or ``DividedDatasets``, and the parts with all of their references.
@@ -213,13 +213,13 @@ class GraphInput(BatchInput):
         with eager_mode():
             if self._returned is None or division is None:
                 if self.is_eager:
-                    return self.dataset(session), list(known)
-                return self._lifted(session, is_whole=True), list(known)
+                    return self.dataset(session), list(static)
+                return self._lifted(session, is_whole=True), list(static)
             if not division.is_whole:
                 return DividedDatasets.of(session, self._returned.leaves, division)
             more: list[str] = []
             dataset = dataset_of_tensors(session, self._returned.leaves, self.spec, more)
-        return dataset, [InputPart(known[0].nodes, (*known[0].refs, *more))]
+        return dataset, [InputPart(static[0].nodes, (*static[0].refs, *more))]
 
     @property
     def _division(self) -> Division | None:

@@ -96,10 +96,10 @@ class _Elements:
             for i in range(len(source.element_spec))
         ]
         owners = self._resources.owners
-        given = {f"{name}:0" for name in owners} | set(self._given)
+        from_outside = {f"{name}:0" for name in owners} | set(self._given)
         self._leaves = leaves
         refs = [leaf.name for leaf in leaves if not is_plain(leaf)]
-        self._lifted = Lifted(snapshot, refs, given, owners)
+        self._lifted = Lifted(snapshot, refs, from_outside, owners)
         _check_not_fed(snapshot, self._lifted)
         self._resources.prepare(self._lifted.input_refs)
         used = [
@@ -115,11 +115,11 @@ class _Elements:
     def __call__(self, rng_step: tf.Tensor, *components: tf.Tensor) -> list[tf.Tensor]:
         values = self._resources.handles(self._lifted.input_refs)
         values.update(zip(self._given, components))
-        made = iter(
+        values_of_tensors = iter(
             self._lifted(values, lambda sums: [value for value, _ in sums], rng_step=rng_step)
         )
         sources = dict(zip(self._given, components))
-        leaves = [leaf if is_plain(leaf) else next(made) for leaf in self._leaves]
+        leaves = [leaf if is_plain(leaf) else next(values_of_tensors) for leaf in self._leaves]
         return [*leaves, *(sources[ref] for ref in self._handed_on)]
 
 
@@ -132,25 +132,25 @@ def _sources(
         for runner in session.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
         if isinstance(runner, RowQueueRunner)
     }
-    found: dict[str, tf.data.Dataset] = {}
+    datasets: dict[str, tf.data.Dataset] = {}
     inputs = session.resources.inputs
     draws = _draws(snapshot, refs)
     for name in draws:
         node = snapshot.nodes[name]
         owner = node_name(node.input[0])
         if node.op in DEQUEUES and owner in queues:
-            found[name] = queues[owner].read_directly(not inputs.keeps_positions)
+            datasets[name] = queues[owner].read_directly(not inputs.keeps_positions)
         elif node.op == "IteratorGetNext":
             is_alone = sum(node_name(snapshot.nodes[d].input[0]) == owner for d in draws) == 1
             dataset = dataset_behind(session, snapshot, name, is_alone)
             if dataset is not None:
-                found[name] = dataset
-    return found
+                datasets[name] = dataset
+    return datasets
 
 
 def _draws(snapshot: Snapshot, refs: Sequence[str]) -> list[str]:
     """Returns the nodes that read from an iterator or a queue, and that the refs depend on."""
-    found, seen, waiting = [], set(), [node_name(r) for r in refs]
+    names, seen, waiting = [], set(), [node_name(r) for r in refs]
     while waiting:
         name = waiting.pop()
         if name in seen:
@@ -164,9 +164,9 @@ def _draws(snapshot: Snapshot, refs: Sequence[str]) -> list[str]:
                 "estimator's strategy divide its batches."
             )
         if node.op == "IteratorGetNext" or node.op in DEQUEUES:
-            found.append(name)
+            names.append(name)
         waiting += [node_name(i) for i in node.input]
-    return sorted(found)
+    return sorted(names)
 
 
 def _check_not_fed(snapshot: Snapshot, lifted: Lifted) -> None:
@@ -194,6 +194,6 @@ def _map_to_the_end(dataset: tf.data.Dataset, function: Any, spec: Any) -> tf.da
         output_shapes=[s.shape for s in outputs],
         preserve_cardinality=False,
     )
-    made = tf.data.experimental.from_variant(variant, spec)
-    made.function_held = compiled  # the runtime forgets a function with its last Python reference
-    return made
+    mapped = tf.data.experimental.from_variant(variant, spec)
+    mapped.function_held = compiled  # the runtime forgets a function with its last Python reference
+    return mapped

@@ -71,8 +71,8 @@ class ReturnedTensors:
             is_alone = labels is None and not isinstance(features, (tuple, list))
             self.batch = features if is_alone else (features, labels)
         parts = self.batch if isinstance(self.batch, tuple) else (self.batch,)
-        given = tuple(_tensors(part) for part in parts if part is not None)
-        values = given if len(parts) > 1 else given[0]
+        tensors = tuple(_tensors(part) for part in parts if part is not None)
+        values = tensors if len(parts) > 1 else tensors[0]
         self.spec = tf.nest.map_structure(tf.type_spec_from_value, values)
         self._leaves = tf.nest.flatten(values, expand_composites=True)
 

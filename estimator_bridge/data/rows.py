@@ -106,10 +106,10 @@ class Reading:
             positions = positions.batch(size, drop_remainder=is_whole)
         else:
             positions = tf.data.Dataset.range(0, end, size)
-        made = positions.map(functools.partial(self._batch, end=end, size=size))
+        dataset = positions.map(functools.partial(self._batch, end=end, size=size))
         if batches > 1:
-            made = made.rebatch(self.batch_size, drop_remainder=self.epochs is None)
-        return made.prefetch(2)
+            dataset = dataset.rebatch(self.batch_size, drop_remainder=self.epochs is None)
+        return dataset.prefetch(2)
 
     @property
     def _block_rows(self) -> int:
@@ -124,10 +124,10 @@ class Reading:
         kinds = list(self.rows.types)
         # Stateless; otherwise its iterator could not be saved.
         columns = tf.numpy_function(self.rows.take, [numbers], kinds, stateful=False)
-        known = self.batch_size if self.epochs is None and size == self.batch_size else None
-        numbers.set_shape([known])
+        length = self.batch_size if self.epochs is None and size == self.batch_size else None
+        numbers.set_shape([length])
         for column, shape in zip(columns, self.rows.shapes):
-            column.set_shape([known, *shape])
+            column.set_shape([length, *shape])
         return (numbers, *columns)
 
     def _end(self, readers: int) -> int:

@@ -12,7 +12,7 @@ from estimator_bridge.model import ModeKeys
 from estimator_bridge.training import Estimator
 from estimator_bridge.training.arguments import check_hooks, check_steps
 from estimator_bridge.training.evaluate import evaluate_program
-from estimator_bridge.training.program import trace_program
+from estimator_bridge.training.trace_program import trace_program
 
 __all__ = ["InMemoryEvaluatorHook"]
 

@@ -1,4 +1,10 @@
-"""Describes a model: the arguments and results of model_fn, and the run configuration."""
+"""Describes a model: the arguments and results of model_fn, and the run configuration.
+
+``Model.keras_model`` (``model_in_keras``) calls the inference function with Keras's symbolic
+tensors, once for each mode that it distinguishes; a variable creator gives later modes the
+variables of the first. Metrics of TF1 need a graph with variables of its own, so they are wrapped
+once and run on the host with gathered batches (``metrics_on_host``).
+"""
 
 from estimator_bridge.model.adapters import Model
 from estimator_bridge.model.cluster import Cluster, TaskType, parse_cluster

@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import tensorflow as tf
 
 from estimator_bridge.graph import DividedIterators
-from estimator_bridge.runtime.placed_iterators import PlacedIterators
 from estimator_bridge.tensorflow_private import iterator_resource
 
 __all__ = ["BatchSource", "HostBatchSource", "batch_source_of"]
+
+
+@runtime_checkable
+class PlacedIterators(Protocol):
+    """One iterator for each host, whose elements are (batch, size of the next batch).
+
+    Attributes:
+      parts: the iterators, in the order of the hosts.
+      devices: the CPU of each host.
+      ahead: the sizes of the next batches, 0 for none. A loop updates them.
+    """
+
+    parts: Sequence[Any]
+    devices: Sequence[str]
+    ahead: list[int]
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of the hosts' elements."""
+
+    def __next__(self) -> list[Any]:
+        """Returns the next batch of each host that has one."""
 
 
 class BatchSource:
@@ -47,10 +68,10 @@ class BatchSource:
         """Returns optionals without a value."""
         return [tf.experimental.Optional.empty(self._spec) for _ in range(self._count)]
 
-    def read(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
+    def read(self, iterator: Any, is_wanted: tf.Tensor, ahead: Any) -> list[Any]:
         """Returns the values for the next step: the next elements, if they are wanted."""
         del ahead  # nothing is known of what has not been drawn
-        return tf.cond(wanted, lambda: self.next_ones(iterator), self.nothing)
+        return tf.cond(is_wanted, lambda: self.next_ones(iterator), self.nothing)
 
     def next_ones(self, iterator: Any) -> list[Any]:
         """Returns the next elements of a step, as optionals."""
@@ -129,9 +150,9 @@ class HostBatchSource(BatchSource):
         """Returns sizes of 0: no next batches."""
         return [tf.zeros([len(self._each)], tf.int64)]
 
-    def read(self, iterator: Any, wanted: tf.Tensor, ahead: Any) -> list[Any]:
+    def read(self, iterator: Any, is_wanted: tf.Tensor, ahead: Any) -> list[Any]:
         """Returns the sizes of the next batches, which came with the last step's batches."""
-        del wanted
+        del is_wanted
         return [iterator[-1] if ahead is None else ahead]
 
     def has_batch(self, carried: Sequence[Any]) -> tf.Tensor:

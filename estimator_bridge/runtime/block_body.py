@@ -12,8 +12,9 @@ from estimator_bridge.graph import Snapshot
 from estimator_bridge.graph.compilable import lowering_error
 from estimator_bridge.runtime.batch_source import BatchSource
 from estimator_bridge.runtime.block_input import Block, BlockInput
-from estimator_bridge.runtime.step_values import BatchLayout, LoopRequest
-from estimator_bridge.runtime.watched_step import WatchedStep
+from estimator_bridge.runtime.prepared_step import WatchedStep
+from estimator_bridge.runtime.replicas import BatchLayout
+from estimator_bridge.runtime.step_values import LoopRequest
 
 __all__ = ["BlockBody", "may_be_blocks"]
 
@@ -45,7 +46,7 @@ class BlockBody:
         """Traces the loop; see ``LoopBody``, whose arguments and results these are."""
         step, most = self._step, steps
         if step.counter:
-            most = tf.minimum(steps, limit - step.counted())
+            most = tf.minimum(steps, limit - step.read_counter())
         blocks = BlockInput(source, iterator, step.run.used_inputs, most)
 
         def run(block: Block, rng_step: tf.Tensor, fed: Sequence[tf.Tensor]) -> Any:
@@ -88,9 +89,9 @@ class BlockBody:
             "loss": loss,
             "ended": is_short & _is_a_number(loss) if step.loss else is_short,
             "left_over": [],
-            "fetched": step.fetches.computed(end["needs"], tf.equal(done, steps)),
+            "fetched": step.fetches.compute(end["needs"], tf.equal(done, steps)),
         }
-        return {**result, "limit_value": step.counted()} if step.counter else result
+        return {**result, "limit_value": step.read_counter()} if step.counter else result
 
     def check(self, fed: Sequence[tf.TensorSpec]) -> None:
         """Checks, eagerly, that XLA would compile a block, by compiling it up to HLO; nothing runs.
@@ -106,14 +107,14 @@ class BlockBody:
         run = self._step.run
         specs = run.used_specs
 
-        def steps(count: tf.Tensor, rng_step: tf.Tensor, *given: tf.Tensor) -> Any:
-            parts = dict(zip(run.used_inputs, given))
+        def steps(count: tf.Tensor, rng_step: tf.Tensor, *tensors: tf.Tensor) -> Any:
+            parts = dict(zip(run.used_inputs, tensors))
             flat = [parts.get(i) for i in range(run.inputs)]
             return self._steps(
                 count,
                 lambda i: [None if part is None else part[i] for part in flat],
                 rng_step,
-                given[len(parts) :],
+                tensors[len(parts) :],
             )
 
         function = tf.function(steps, autograph=False, jit_compile=True)

@@ -64,9 +64,9 @@ class BlockInput:
         Args:
           done: the number of steps before the block.
         """
-        wanted = self._most - done
+        steps_left = self._most - done
         count, drawn = tf.cond(
-            wanted >= self.size, self._draw_whole, lambda: self._draw_some(wanted)
+            steps_left >= self.size, self._draw_whole, lambda: self._draw_some(steps_left)
         )
         drawn.set_shape([self.size])
         return Block(count, self._values(count, drawn))
@@ -94,11 +94,11 @@ class BlockInput:
         )
         return count, tf.stack(drawn)
 
-    def _draw_some(self, wanted: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def _draw_some(self, most: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Draws fewer elements: exactly those that are wanted, or those that are left."""
 
         def goes_on(i: tf.Tensor, has_more: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
-            return has_more & (tf.cast(i, tf.int64) < wanted)
+            return has_more & (tf.cast(i, tf.int64) < most)
 
         def body(i: tf.Tensor, _: tf.Tensor, drawn: tf.Tensor) -> Any:
             one = self._optional()
@@ -110,7 +110,7 @@ class BlockInput:
             element_shape=tf.constant([], tf.int32),
         )
         count, _, drawn = tf.while_loop(goes_on, body, (0, True, start), name="draws")
-        return tf.cast(count, tf.int64), _stacked(drawn, tf.TensorSpec([], tf.variant), self.size)
+        return tf.cast(count, tf.int64), _stack(drawn, tf.TensorSpec([], tf.variant), self.size)
 
     def _optional(self) -> tf.Tensor:
         """Draws an element, as an optional's tensor."""
@@ -139,7 +139,7 @@ class BlockInput:
 
             number = tf.cast(count, tf.int32)
             _, lists = tf.while_loop(lambda i, _: i < number, body, (0, start), name="values")
-            return [_stacked(held, spec, self.size) for held, spec in zip(lists, self._specs)]
+            return [_stack(held, spec, self.size) for held, spec in zip(lists, self._specs)]
 
         def nothing() -> list[tf.Tensor]:
             return [tf.zeros([0, *spec.shape.as_list()], spec.dtype) for spec in self._specs]
@@ -164,7 +164,7 @@ def _set(held: tf.Tensor, i: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
     return _raw.TensorListSetItem(input_handle=held, index=i, item=value)
 
 
-def _stacked(held: tf.Tensor, spec: tf.TensorSpec, size: int) -> tf.Tensor:
+def _stack(held: tf.Tensor, spec: tf.TensorSpec, size: int) -> tf.Tensor:
     """Returns a list as one tensor; zeros where nothing was put."""
     return _raw.TensorListStack(
         input_handle=held,

@@ -138,13 +138,13 @@ def _wait_for(addresses: Sequence[str], timeout_secs: float, place: str) -> None
     The first worker has to, as TensorFlow does not bound its wait. The others listen before they
     look for the first worker, and keep looking.
     """
-    started = told = time.monotonic()
+    started = last_message = time.monotonic()
     while silent := problems_at(addresses):
         now = time.monotonic()
         if now >= started + timeout_secs:
             raise _not_all_came(place, timeout_secs, silent)
-        if now >= told + _TELL_SECS:
-            told = now
+        if now >= last_message + _TELL_SECS:
+            last_message = now
             logging.warning(
                 "%s has waited %.0f s, of %g s at most, for other workers. No TensorFlow server "
                 "answers at %s.",

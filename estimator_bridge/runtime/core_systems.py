@@ -51,9 +51,9 @@ def started_devices(cluster: LocalClusterResolver) -> list[str]:
     """
     name = cluster.master()
     if name not in _started:
-        known = f" Started are: {', '.join(_started)}." if _started else ""
+        hint = f" Started are: {', '.join(_started)}." if _started else ""
         raise RuntimeError(
-            f"TPUStrategy got a resolver of {name!r}, whose cores are not initialized.{known} Call "
+            f"TPUStrategy got a resolver of {name!r}, whose cores are not initialized.{hint} Call "
             "tf.config.experimental_connect_to_cluster(resolver) and "
             "tf.tpu.experimental.initialize_tpu_system(resolver) before "
             "tf.distribute.TPUStrategy(resolver), as for a TPU."

@@ -46,16 +46,16 @@ def worker_secs() -> float | None:
 
 
 def _secs(variable: str) -> float | None:
-    said = os.environ.get(variable)
-    if not said:
+    text = os.environ.get(variable)
+    if not text:
         return None
     try:
-        secs = float(said)
+        secs = float(text)
     except ValueError:
         secs = math.nan
     if not (secs > 0 and math.isfinite(secs)):
         raise ValueError(
-            f"The environment variable {variable} must be a number of seconds > 0, got {said!r}."
+            f"The environment variable {variable} must be a number of seconds > 0, got {text!r}."
         )
     return secs
 

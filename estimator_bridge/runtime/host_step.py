@@ -120,14 +120,14 @@ class HostPart:
             refs = dict.fromkeys(stage.inputs.values())
             gathered = {ref: gather(self._strategy, values[ref], most) for ref in refs}
             inputs = {p: gathered[ref] for p, ref in stage.inputs.items()}
-            given = {
+            values_of_refs = {
                 **self._resources.handles(lifted.input_refs),
                 **inputs,
                 **dict(zip(self._fed, fed)),
             }
 
             def run() -> Any:
-                lifted(given, lambda sums: [value for value, _ in sums], rng_step=rng_step)
+                lifted(values_of_refs, lambda sums: [value for value, _ in sums], rng_step=rng_step)
                 return tf.constant(True)
 
             if self._loop_start is None:
@@ -154,13 +154,13 @@ class HostPart:
         with tf.device(host_device()):
 
             def run(*replica: tf.Tensor) -> Any:
-                given = {
+                values_of_refs = {
                     **self._resources.handles(lifted.input_refs),
                     **dict.fromkeys(counted.checks, tf.constant(True)),
                     **dict(zip(counted.inputs, replica)),
                     **dict(zip(self._fed, fed)),
                 }
-                lifted(given, lambda sums: [value for value, _ in sums], rng_step=rng_step)
+                lifted(values_of_refs, lambda sums: [value for value, _ in sums], rng_step=rng_step)
                 return tf.constant(True)
 
             run = tf.function(run, autograph=False) if count > 1 else run  # one body for all

@@ -190,15 +190,15 @@ def local_devices(cluster: LocalClusterResolver) -> list[str]:
 
 
 def _gpus(count: int) -> list[str]:
-    found = [device.name for device in tf.config.list_logical_devices("GPU")]
-    if len(found) < count:
+    names = [device.name for device in tf.config.list_logical_devices("GPU")]
+    if len(names) < count:
         raise AcceleratorNotFoundError(
-            f"{count} GPU(s) were asked for by 'gpu:{count}', but TensorFlow sees {len(found)} "
-            f"({found}). Check nvidia-smi and CUDA_VISIBLE_DEVICES, and that this TensorFlow is "
+            f"{count} GPU(s) were asked for by 'gpu:{count}', but TensorFlow sees {len(names)} "
+            f"({names}). Check nvidia-smi and CUDA_VISIBLE_DEVICES, and that this TensorFlow is "
             "built for GPUs (pip install tensorflow[and-cuda]). To run on CPU cores instead, name "
             "them: 'emulated:8'."
         )
-    return found[:count]
+    return names[:count]
 
 
 def emulate_cores(cores: int) -> list[str]:

@@ -12,21 +12,15 @@ from estimator_bridge.compile_for import LoweredStep
 from estimator_bridge.graph import LiftedSession, host_device, with_user_line
 from estimator_bridge.runtime.block_body import BlockBody, may_be_blocks
 from estimator_bridge.runtime.loop_body import LoopBody
-from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.many_steps import ManySteps
-from estimator_bridge.runtime.prepared_step import prepared_step
+from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
+from estimator_bridge.runtime.prepared_step import WatchedStep, prepare_step
+from estimator_bridge.runtime.replicas import SPLIT_EVENLY, BatchLayout
 from estimator_bridge.runtime.single_step import SingleStep
-from estimator_bridge.runtime.step_values import (
-    FETCHES_NOTHING,
-    SPLIT_EVENLY,
-    BatchLayout,
-    LoopRequest,
-    Step,
-)
-from estimator_bridge.runtime.watched_step import WatchedStep
+from estimator_bridge.runtime.step_values import FETCHES_NOTHING, LoopRequest, LoopResult, Step
 from estimator_bridge.tensorflow_private import eager_mode
 
-__all__ = ["StepLoop"]
+__all__ = ["StepLoop", "is_on_jax", "step_loop"]
 
 # The calls of a single step that a loop of compiled blocks runs, before it compiles the step alone.
 _SINGLES_IN_BLOCKS = 8
@@ -65,9 +59,9 @@ class StepLoop:
         request: LoopRequest = FETCHES_NOTHING,
     ):
         self._session, self.request = session, request
-        prepared = prepared_step(session, strategy, step, layout, request)
+        prepared = prepare_step(session, strategy, step, layout, request)
         run, is_counted = prepared.run, prepared.is_counted
-        self._parts, self._beside = prepared.parts, prepared.beside
+        self._parts, self._session_run_counter = prepared.parts, prepared.session_run_counter
         self.draws_more, self.has_effects = self._parts.are_more, prepared.fetches.has_effects
         self.sums = frozenset(run.sums)
         self._step = WatchedStep(
@@ -112,15 +106,16 @@ class StepLoop:
         """
         if self._parts.are_chosen:
             iterator = self._parts.of(iterator)
-        beside = self._beside.count() if self._beside else 0
+        counter = self._session_run_counter
+        session_runs = counter.count() if counter else 0
         try:
-            self._step.run.begin_loop((rng_step if start is None else start) + beside)
+            self._step.run.begin_loop((rng_step if start is None else start) + session_runs)
             values = self._fed_values(fed) if fed else ()
             if steps == 1 and singly and self._single and self._single.takes_next():
-                result = self._single(iterator, rng_step + beside, values)
+                result = self._single(iterator, rng_step + session_runs, values)
             else:
                 result = self._many(
-                    iterator, steps, rng_step + beside, limit, values, self._is_in_order
+                    iterator, steps, rng_step + session_runs, limit, values, self._is_in_order
                 )
             self._session.random.steps = rng_step + result.steps
             return result
@@ -182,3 +177,23 @@ class StepLoop:
 
 def _spec_of(tensor: tf.Tensor) -> tf.TensorSpec:
     return tf.TensorSpec(tensor.shape, tensor.dtype)
+
+
+def is_on_jax(strategy: tf.distribute.Strategy) -> bool:
+    """Returns whether JAX runs the steps of the strategy's replicas."""
+    return isinstance(strategy, JaxStrategy)
+
+
+def step_loop(
+    session: LiftedSession,
+    strategy: tf.distribute.Strategy,
+    step: Step,
+    layout: BatchLayout,
+    request: LoopRequest,
+) -> Any:
+    """Returns the loop of a step in the strategy's runtime; see ``StepLoop`` for the arguments."""
+    if isinstance(strategy, JaxStrategy):
+        from estimator_bridge.runtime.on_jax.loop import JaxLoop  # JAX is loaded for it alone
+
+        return JaxLoop(session, strategy, step, layout, request)
+    return StepLoop(session, strategy, step, layout, request)

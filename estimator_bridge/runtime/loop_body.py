@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from estimator_bridge.graph.snapshot import is_stateful
 from estimator_bridge.runtime.batch_source import BatchSource, HostBatchSource
+from estimator_bridge.runtime.prepared_step import WatchedStep
 from estimator_bridge.runtime.step_outputs import StepOutputs
-from estimator_bridge.runtime.watched_step import WatchedStep
 from estimator_bridge.runtime.workers import workers_of
 
 __all__ = ["LoopBody"]
@@ -72,29 +72,30 @@ class LoopBody:
         takes_full_only = self._full_batch is not None and not is_on_hosts
         counter, most = self._step.counter, steps
         if counter and self._counts_up:
-            most = tf.minimum(steps, limit - self._step.counted())
+            most = tf.minimum(steps, limit - self._step.read_counter())
 
         def is_wanted(state: dict[str, Any], whatever_loss: bool = False) -> tf.Tensor:
-            wanted = state["done"] < most
+            condition = state["done"] < most
             if counter and not self._counts_up:
-                wanted &= self._step.counted() < limit
+                condition &= self._step.read_counter() < limit
             if self._step.loss and not whatever_loss:
-                wanted &= _is_a_number(state["loss"])
+                condition &= _is_a_number(state["loss"])
             if takes_full_only:
-                wanted &= tf.equal(state["short_size"], 0)
-            return wanted
+                condition &= tf.equal(state["short_size"], 0)
+            return condition
 
         def with_next_batch(
             state: dict[str, Any], meeting: int = 1, ahead: Any = None
         ) -> dict[str, Any]:
             if self._workers.count == 1:
-                wanted = is_wanted(state, whatever_loss=not source.is_in_order)
-                return {**state, "batch": source.read(iterator, wanted, ahead)}
-            wanted = is_wanted(state)
-            batch = source.read(iterator, wanted, ahead)
-            has_one = batch[-1].has_value() | ~wanted
+                wants_batch = is_wanted(state, whatever_loss=not source.is_in_order)
+                return {**state, "batch": source.read(iterator, wants_batch, ahead)}
+            wants_batch = is_wanted(state)
+            batch = source.read(iterator, wants_batch, ahead)
+            has_one = batch[-1].has_value() | ~wants_batch
+            # A worker that went on alone would wait in its step's sums for the others.
             loss, all_have_one = self._meet(meeting, state["loss"], has_one)
-            is_kept = wanted & _is_a_number(loss) & all_have_one
+            is_kept = wants_batch & _is_a_number(loss) & all_have_one
             return {
                 **state,
                 "loss": loss,
@@ -103,7 +104,8 @@ class LoopBody:
 
         def body(state: dict[str, Any]) -> tuple[dict[str, Any]]:
             batch, ahead = source.take(iterator, state["batch"])
-            stepped = self._stepped_if_full if takes_full_only else self._stepped
+            stepped = self._run_step_if_full if takes_full_only else self._run_step
+            # Drawn in order, the next batch waits for whatever of this step somebody can notice.
             graph = tf.compat.v1.get_default_graph()
             first = len(graph.get_operations()) if source.is_in_order else 0
             state = stepped(state, batch, rng_step, fed)
@@ -125,14 +127,14 @@ class LoopBody:
         }
         end = tf.while_loop(goes_on, body, (start,), shape_invariants=(shapes,), name="steps")[0]
         batch, needs = end.pop("batch"), end.pop("needs")
-        end["left_over"], wanted = source.left_over(batch), is_wanted(end)
-        end["ended"] = wanted & source.has_ended(batch)
+        end["left_over"], may_go_on = source.left_over(batch), is_wanted(end)
+        end["ended"] = may_go_on & source.has_ended(batch)
         if is_on_hosts:
-            end["ahead"], end["is_short"] = batch[0], wanted & ~end["ended"]
+            end["ahead"], end["is_short"] = batch[0], may_go_on & ~end["ended"]
         end["fetched"] = []
         if not self._outputs:
-            end["fetched"] = self._step.fetches.computed(needs, tf.equal(end["done"], steps))
-        return {**end, "limit_value": self._step.counted()} if counter else end
+            end["fetched"] = self._step.fetches.compute(needs, tf.equal(end["done"], steps))
+        return {**end, "limit_value": self._step.read_counter()} if counter else end
 
     def _start(self, iterator: Any, takes_full_only: bool) -> dict[str, Any]:
         """Returns the loop's state before the first step."""
@@ -159,7 +161,7 @@ class LoopBody:
         total = workers.sum_over_hosts(mine, first_key + meeting)
         return total[0] / workers.count, total[1] > workers.count - 0.5
 
-    def _stepped(
+    def _run_step(
         self, state: dict[str, Any], batch: Any, rng_step: tf.Tensor, fed: Sequence[tf.Tensor]
     ) -> dict[str, Any]:
         loss, needs = self._step(batch, rng_step + state["done"], fed)
@@ -167,20 +169,20 @@ class LoopBody:
         if self._step.loss:
             new["loss"] = loss
         if self._outputs:
-            values = self._step.fetches.computed(needs)
-            new["outputs"], new["needs"] = self._outputs.added(state["outputs"], values), []
+            values = self._step.fetches.compute(needs)
+            new["outputs"], new["needs"] = self._outputs.append(state["outputs"], values), []
         return new
 
-    def _stepped_if_full(
+    def _run_step_if_full(
         self, state: dict[str, Any], sized_batch: Any, rng_step: tf.Tensor, fed: Sequence[tf.Tensor]
     ) -> dict[str, Any]:
         ((size, components),) = sized_batch
         flat = tf.nest.flatten(components, expand_composites=True)
-        kept = {key: value for key, value in state.items() if key != "batch"}
+        others = {key: value for key, value in state.items() if key != "batch"}
         return tf.cond(
             tf.equal(size, self._full_batch),
-            lambda: self._stepped(kept, flat, rng_step, fed),
-            lambda: {**kept, "short_size": size, "short_batch": flat},
+            lambda: self._run_step(others, flat, rng_step, fed),
+            lambda: {**others, "short_size": size, "short_batch": flat},
         )
 
 

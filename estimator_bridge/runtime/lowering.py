@@ -156,6 +156,7 @@ class StepLowering:
             raise lowering_error(self.graph, error) from error
         arguments = [_argument("position", "position", specs[0])]
         arguments += [_argument("input", t.op.name, spec) for t, spec in zip(tensors, specs[1:])]
+        # The module's arguments are the function's: its inputs, then the handles, as captured.
         captured = function.get_concrete_function(*specs).graph.inputs[len(specs) :]
         names = {id(handle): ref[: -len(":0")] for ref, handle in handles.items()}
         for handle in captured:
@@ -175,13 +176,13 @@ class StepLowering:
 
     def _stand_ins(self) -> dict[str, tf.Variable]:
         """Returns variables of the step's shapes, by the reference of their handle."""
-        found = {}
+        variables = {}
         for ref in sorted(self.lifted.input_refs):
             name = ref[: -len(":0")]
             if name in self.resources.variables:
                 copy = self.resources.first_copy(name)
-                found[ref] = tf.Variable(_unwritten(copy), trainable=False)
-        return found
+                variables[ref] = tf.Variable(_unwritten(copy), trainable=False)
+        return variables
 
     def _leaves_something_out(self) -> bool:
         """Whether XLA does not compile an operation, as it is allowed or meant for the host."""

@@ -2,28 +2,80 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from estimator_bridge.graph import host_device
 from estimator_bridge.graph.remote_file_errors import explained_remote_file_errors
-from estimator_bridge.runtime.batch_source import batch_source_of
+from estimator_bridge.runtime.batch_source import BatchSource, batch_source_of
 from estimator_bridge.runtime.block_body import BlockBody
-from estimator_bridge.runtime.compiled_loop import CompiledLoop
 from estimator_bridge.runtime.loop_body import LoopBody
-from estimator_bridge.runtime.loop_result import LoopResult
+from estimator_bridge.runtime.prepared_step import WatchedStep
+from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.runtime.step_outputs import StepOutputs
-from estimator_bridge.runtime.step_values import BatchLayout
-from estimator_bridge.runtime.watched_step import WatchedStep
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.runtime.step_values import LoopResult
+from estimator_bridge.tensorflow_private import eager_mode, flat_call
 
 __all__ = ["ManySteps"]
 
 _NO_LIMIT = (1 << 63) - 1
 _NUMBERS_KEPT = 16
+# The description of a function's outputs, each of which is one tensor.
+_PLAIN = tf.Tensor, tf.TensorSpec
+
+
+class CompiledLoop:
+    """A loop's function, called flat (see ``flat_call``): packing and checks took 3 steps' time.
+
+    Make it in eager mode, on the host's device.
+
+    Args:
+      body: the function to trace.
+      source: reads batches.
+      iterator: an iterator of this kind, or what replaces it.
+      fed: the specs of the values that each call supplies.
+
+    Attributes:
+      graph: the graph of the function.
+    """
+
+    def __init__(
+        self,
+        body: LoopBody | BlockBody,
+        source: BatchSource,
+        iterator: Any,
+        fed: Sequence[tf.TensorSpec],
+    ):
+        number = tf.TensorSpec([], tf.int64)
+        function = tf.function(functools.partial(body, source), autograph=False)
+        concrete = function.get_concrete_function(iterator, number, number, number, *fed)
+        self.graph: tf.Graph = concrete.graph
+        self._call = flat_call(concrete)
+        self._unpack: list[tuple[str, slice, Callable[..., Any]]] = []
+        start = 0
+        for key, part in sorted(concrete.structured_outputs.items()):
+            end = start + len(tf.nest.flatten(part, expand_composites=True))
+            self._unpack.append((key, slice(start, end), _packer(part)))
+            start = end
+
+    def __call__(self, tensors: Sequence[tf.Tensor]) -> dict[str, Any]:
+        """Returns the end state, from the flat iterator, steps, rng_step, limit and fed values."""
+        flat = self._call(*tensors)
+        return {key: pack(flat[place]) for key, place, pack in self._unpack}
+
+
+def _packer(part: Any) -> Callable[[list[Any]], Any]:
+    """Returns a function that packs flat tensors into the structure of this part of an output."""
+    if isinstance(part, _PLAIN):
+        return operator.itemgetter(0)
+    if isinstance(part, list) and all(isinstance(leaf, _PLAIN) for leaf in part):
+        return list
+    return functools.partial(tf.nest.pack_sequence_as, part, expand_composites=True)
 
 
 class ManySteps:
@@ -82,12 +134,12 @@ class ManySteps:
         self._step.run.check_ready()
         function, drawn_from = self.function(iterator, is_in_order)
         numbers = steps, rng_step if self._is_random else 0, _NO_LIMIT if limit is None else limit
-        given = [*drawn_from, *map(self._number, numbers), *fed]
+        tensors = [*drawn_from, *map(self._number, numbers), *fed]
         if self._layout.hosts:
             with explained_remote_file_errors([host.device for host in self._layout.hosts]):
-                state = function(given)
+                state = function(tensors)
         else:
-            state = function(given)
+            state = function(tensors)
         done, fetches = int(state["done"]), self._step.fetches.refs
         short, left_over = None, []
         if self._layout.hands_back:
@@ -116,10 +168,10 @@ class ManySteps:
                 body = self._in_order if source.is_in_order else self._body
                 compiled = CompiledLoop(body, source, drawn_from, self.fed)
                 self.compiled.append((source.key, compiled))
-        found = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
+        bound = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
         if source.is_bound:
-            self._bound[iterator] = found
-        return found
+            self._bound[iterator] = bound
+        return bound
 
     def _number(self, value: int) -> tf.Tensor:
         """Returns a number as a cached tensor: making one takes as long as a small operation."""

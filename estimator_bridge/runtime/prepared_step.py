@@ -1,19 +1,98 @@
-"""A step of a traced graph as the loops of both runtimes start from it."""
+"""A step of a traced graph as the loops of both runtimes start from it, and as they watch it."""
 
 from __future__ import annotations
 
 import dataclasses
+import weakref
+from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.graph import REPLICA_ID, LiftedSession, Snapshot
+from estimator_bridge.graph import REPLICA_ID, DividedIterators, LiftedSession, Snapshot
 from estimator_bridge.graph.counters import counts_up
-from estimator_bridge.runtime.session_state import NeededParts, SessionRunCounter
+from estimator_bridge.graph.resources import Resources
+from estimator_bridge.runtime.replicas import BatchLayout, mean_over_replicas
 from estimator_bridge.runtime.step import ReplicaStep
 from estimator_bridge.runtime.step_fetches import StepFetches
-from estimator_bridge.runtime.step_values import BatchLayout, LoopRequest, Step
+from estimator_bridge.runtime.step_values import LoopRequest, Step
 
-__all__ = ["PreparedStep", "prepared_step"]
+__all__ = ["PreparedStep", "WatchedStep", "prepare_step"]
+
+
+class NeededParts:
+    """The parts of the input that a step draws; a session draws from the others by itself.
+
+    Args:
+      session: the session of the traced graph; knows its input.
+      base: references that a step computes in any case.
+      fetches: references that it computes additionally.
+      fed: references whose values calls supply; no part is drawn for them.
+
+    Attributes:
+      are_more: whether the fetches need parts that a step without them leaves alone.
+    """
+
+    def __init__(
+        self,
+        session: LiftedSession,
+        base: Sequence[str],
+        fetches: Sequence[str],
+        fed: Sequence[str],
+    ):
+        source, self.are_more = session.input, False
+        self._refs: Sequence[str] | None = None
+        self._drawn: frozenset[int] | None = None  # None: a step draws all in any case
+        self._needed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        if source is not None and source.divides:
+            snapshot = Snapshot.of(session.graph)
+            drawn = source.drawn_by(snapshot, base, fed) | source.endless
+            more = source.drawn_by(snapshot, fetches, fed) if fetches else frozenset()
+            self._drawn, self.are_more = drawn | more, not drawn.issuperset(more)
+            # The source itself, which holds an iterator's dataset, is not kept with the loop.
+            self._refs = source.refs_of_parts(self._drawn)
+
+    @property
+    def are_chosen(self) -> bool:
+        """Whether a step may leave parts alone."""
+        return self._drawn is not None
+
+    def refs(self, inputs: Sequence[str]) -> Sequence[str]:
+        """Returns the references of the flat components of a step's elements.
+
+        Args:
+          inputs: the references if a step draws all parts.
+        """
+        return inputs if self._refs is None else self._refs
+
+    def of(self, iterator: Any) -> Any:
+        """Returns the iterator that a step draws from: of the parts that it needs."""
+        if iterator not in self._needed:
+            drawn, whole = self._drawn or frozenset(), DividedIterators.of(iterator)
+            # All parts is None: a value that refers to its key would keep both alive.
+            self._needed[iterator] = None if drawn.issuperset(whole.drawn) else whole.only(drawn)
+        needed = self._needed[iterator]
+        return iterator if needed is None else needed
+
+
+class SessionRunCounter:
+    """Counts session runs between the steps of random operations that steps have too.
+
+    Args:
+      session: the session of the traced graph.
+      random_names: the random operations of a step.
+    """
+
+    def __init__(self, session: LiftedSession, random_names: Sequence[str]):
+        self._random, self._names = session.random, random_names
+        self._drawn_beside, self._runs_seen = 0, -1
+
+    def count(self) -> int:
+        """Returns the number of such runs."""
+        if self._runs_seen != self._random.runs:
+            self._drawn_beside = self._random.drawn_beside(self._names)
+            self._runs_seen = self._random.runs
+        return self._drawn_beside
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,17 +104,18 @@ class PreparedStep:
       fetches: the results of the last step.
       run: the replica's part.
       is_counted: whether the step's counter counts up by one.
-      beside: counts session runs that draw from the step's random streams; None if none does.
+      session_run_counter: counts session runs that draw from the step's random streams; None if
+        none does.
     """
 
     parts: NeededParts
     fetches: StepFetches
     run: ReplicaStep
     is_counted: bool
-    beside: SessionRunCounter | None
+    session_run_counter: SessionRunCounter | None
 
 
-def prepared_step(
+def prepare_step(
     session: LiftedSession,
     strategy: tf.distribute.Strategy,
     step: Step,
@@ -55,6 +135,7 @@ def prepared_step(
         strategy,
         dataclasses.replace(step, inputs=inputs, operations=[*operations, *fetches.operations]),
         layout,
+        # The host's part returns its placeholders' values itself; the sums are operations by now.
         dataclasses.replace(
             request, fetches=[ref for ref in fetches.needs if ref not in of_host], sums=()
         ),
@@ -64,5 +145,46 @@ def prepared_step(
     is_counted = counter is not None and counts_up(Snapshot.of(session.graph), nodes, counter)
     is_one = strategy.num_replicas_in_sync == 1
     has_streams = is_one and bool(run.random_names)
-    beside = SessionRunCounter(session, run.random_names) if has_streams else None
-    return PreparedStep(parts, fetches, run, is_counted, beside)
+    counter_of_runs = SessionRunCounter(session, run.random_names) if has_streams else None
+    return PreparedStep(parts, fetches, run, is_counted, counter_of_runs)
+
+
+@dataclasses.dataclass(frozen=True)
+class WatchedStep:
+    """A step with its loss, its fetches and the variable that counts steps.
+
+    Attributes:
+      run: the step.
+      fetches: the results wanted of it.
+      strategy: runs the replicas.
+      resources: the variables.
+      loss: the scalar to watch; None if there is none.
+      counter: an integer variable (the global step); None if there is none.
+    """
+
+    run: ReplicaStep
+    fetches: StepFetches
+    strategy: tf.distribute.Strategy
+    resources: Resources
+    loss: str | None
+    counter: str | None
+
+    def __call__(
+        self, batch: Any, rng_step: Any, fed: Sequence[tf.Tensor]
+    ) -> tuple[tf.Tensor, list[Any]]:
+        """Runs the step; see ``ReplicaStep``.
+
+        Returns:
+          The loss, averaged over the replicas (0 if none is watched), and the fetches' needs.
+        """
+        values = self.run(batch, rng_step, fed)
+        loss = tf.constant(0.0)
+        if self.loss:
+            loss = mean_over_replicas(self.strategy, values[self.loss])
+            loss.set_shape([])  # the graph may not know the shape
+        return loss, self.fetches.take_needs(self.strategy, values)
+
+    def read_counter(self) -> tf.Tensor:
+        """Returns the current value of the counter: a scalar, int64."""
+        assert self.counter is not None
+        return tf.cast(self.resources.first_copy(self.counter).read_value(), tf.int64)

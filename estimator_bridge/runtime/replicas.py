@@ -1,27 +1,75 @@
-"""Exchanges between the host and the replicas: split batches, sums, gathered results."""
+"""Exchanges between the host and the replicas: dealt batches, sums, gathered results."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.runtime.hosts import Host, split_over_hosts
 from estimator_bridge.tensorflow_private import PerReplica, merges_replicas
 
 __all__ = [
+    "SPLIT_EVENLY",
+    "BatchLayout",
     "WorkerJoin",
-    "deal_batches",
     "gather",
     "join_replicas",
     "mean_over_replicas",
     "replica_id",
-    "split_batch",
 ]
 
 
-def split_batch(
+@dataclasses.dataclass(frozen=True)
+class BatchLayout:
+    """The layout of a batch over the replicas. By default the host's batch is split along axis 0.
+
+    Attributes:
+      axes: the batch dimension of each flat component; None for one that every replica
+        receives whole. None: all are 0.
+      elements: the number of replicas in this process, if each takes its own elements of the
+        input. None: an element is a host's batch.
+      hosts: the hosts that feed the replicas, if other machines do. A call's iterator is then a
+        ``HostIterators``, in that order. None: this process feeds them.
+      partitions: if a replica has several of a TPU's cores: for each component of a replica's
+        batch, the number of parts of each dimension; None gives every core the whole.
+      full_batch: for an input whose elements are (size, padded batch): the loop ends before a
+        batch of another size and returns it.
+    """
+
+    axes: Sequence[int | None] | None = None
+    elements: int | None = None
+    hosts: Sequence[Host] | None = None
+    partitions: Sequence[Sequence[int] | None] | None = None
+    full_batch: int | None = None
+
+    @property
+    def hands_back(self) -> bool:
+        """Whether a call may end with input elements for which no step ran."""
+        return bool(self.hosts or (self.elements or 1) > 1 or self.full_batch is not None)
+
+    def deal(self, flat: list[tf.Tensor], replicas: int) -> list[Any]:
+        """Returns the arguments of strategy.run: a batch's components as per-replica values.
+
+        Args:
+          flat: the components of a host's batch; with ``elements``, of the replicas' batches;
+            with ``hosts``, of each host's.
+          replicas: the number of replicas that share them.
+        """
+        if self.elements:
+            return _each_own(flat, self.elements)
+        if self.hosts:
+            return split_over_hosts(flat, self.hosts, self.axes)
+        return _split(flat, replicas, self.axes) if replicas > 1 else flat
+
+
+SPLIT_EVENLY = BatchLayout()
+
+
+def _split(
     tensors: Sequence[tf.Tensor], replicas: int, axes: Sequence[int | None] | None = None
 ) -> list[Any]:
     """Returns a host's batch as per-replica values for strategy.run, in the order of the examples.
@@ -40,7 +88,7 @@ def split_batch(
     ]
 
 
-def deal_batches(tensors: Sequence[tf.Tensor], replicas: int) -> list[Any]:
+def _each_own(tensors: Sequence[tf.Tensor], replicas: int) -> list[Any]:
     """Returns the replicas' batches as per-replica values for strategy.run.
 
     Args:

@@ -8,8 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import host_device
-from estimator_bridge.runtime.loop_result import LoopResult
-from estimator_bridge.runtime.watched_step import WatchedStep
+from estimator_bridge.runtime.prepared_step import WatchedStep
+from estimator_bridge.runtime.step_values import LoopResult
 from estimator_bridge.tensorflow_private import drawn_by, eager_mode, flat_call
 
 __all__ = ["SingleStep"]
@@ -49,16 +49,16 @@ class SingleStep:
           fed: the fed values.
         """
         if self._call is None or self._draw is None or self._iterator is not iterator:
-            self._draw, self._call = drawn_by(iterator), self._compiled(iterator)
+            self._draw, self._call = drawn_by(iterator), self._compile(iterator)
             self._iterator = iterator
         try:
-            given = [*self._draw(), *fed]
+            tensors = [*self._draw(), *fed]
         except StopIteration:
             return LoopResult(0, True, None, None, None)
         if self._is_random:  # to enter these contexts costs a small step percents
             with eager_mode(), tf.device(host_device()):
-                given.insert(0, tf.constant(rng_step, tf.int64))
-        reached, *values = self._call(*given)
+                tensors.insert(0, tf.constant(rng_step, tf.int64))
+        reached, *values = self._call(*tensors)
         loss = float(values.pop(0)) if self._step.loss else None
         return LoopResult(
             steps=1,
@@ -69,21 +69,21 @@ class SingleStep:
             limit_value=int(reached) if self._step.counter else None,
         )
 
-    def _compiled(self, iterator: Any) -> Callable[..., list[Any]]:
+    def _compile(self, iterator: Any) -> Callable[..., list[Any]]:
         specs = tf.nest.flatten(iterator.element_spec, expand_composites=True)
         if self._call is not None and specs == self._specs:
             return self._call
         number = [tf.TensorSpec([], tf.int64)] if self._is_random else []
-        function = tf.function(self._traced, autograph=False)
+        function = tf.function(self._trace, autograph=False)
         self._step.run.check_ready()
         with eager_mode(), tf.device(host_device()):
             self._specs = specs
             return flat_call(function.get_concrete_function(*number, *specs, *self._fed))
 
-    def _traced(self, *given: tf.Tensor) -> list[Any]:
-        rng_step, given = (given[0], given[1:]) if self._is_random else (0, given)
+    def _trace(self, *tensors: tf.Tensor) -> list[Any]:
+        rng_step, tensors = (tensors[0], tensors[1:]) if self._is_random else (0, tensors)
         assert self._specs is not None  # set before tracing
         count, step = len(self._specs), self._step
-        loss, needs = step([list(given[:count])], rng_step, given[count:])
-        values = [*([loss] if step.loss else []), *step.fetches.computed(needs)]
-        return [step.counted() if step.counter else tf.constant(0, tf.int64), *values]
+        loss, needs = step([list(tensors[:count])], rng_step, tensors[count:])
+        values = [*([loss] if step.loss else []), *step.fetches.compute(needs)]
+        return [step.read_counter() if step.counter else tf.constant(0, tf.int64), *values]

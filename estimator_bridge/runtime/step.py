@@ -22,14 +22,8 @@ from estimator_bridge.graph.randomness import RandomStreams
 from estimator_bridge.runtime.host_step import HostPart
 from estimator_bridge.runtime.lowering import StepLowering
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
-from estimator_bridge.runtime.replicas import replica_id
-from estimator_bridge.runtime.step_values import (
-    FETCHES_NOTHING,
-    SPLIT_EVENLY,
-    BatchLayout,
-    LoopRequest,
-    Step,
-)
+from estimator_bridge.runtime.replicas import SPLIT_EVENLY, BatchLayout, replica_id
+from estimator_bridge.runtime.step_values import FETCHES_NOTHING, LoopRequest, Step
 from estimator_bridge.runtime.workers import workers_of
 from estimator_bridge.tensorflow_private import cores_per_replica, eager_mode
 
@@ -152,8 +146,8 @@ class ReplicaStep:
     @property
     def used_inputs(self) -> list[int]:
         """The indices of the batch's flat components that a replica uses, and does not get fed."""
-        given = self._lifted.input_refs - set(self._fed)
-        return [i for i, ref in enumerate(self._inputs) if ref in given]
+        refs = self._lifted.input_refs - set(self._fed)
+        return [i for i, ref in enumerate(self._inputs) if ref in refs]
 
     @property
     def used_specs(self) -> list[tf.TensorSpec]:
@@ -219,6 +213,7 @@ class ReplicaStep:
             results = self._lifted(values, self._join(), replica_id(), rng_step)
             return [tf.identity(result) for result in results[: len(self._tensors)]]
 
+        # strategy.run hands functions to autograph, which would convert this library's own.
         results = self._strategy.run(
             tf.autograph.experimental.do_not_convert(on_replica), args=tuple(parts)
         )

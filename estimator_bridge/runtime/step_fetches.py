@@ -23,7 +23,7 @@ class StepFetches:
       session: the session of the traced graph.
       fetches: references; those of operations change state or hold others back.
       base: references that a step computes in any case.
-      given: references whose values come from outside of the graph.
+      from_outside: references whose values come from outside of the graph.
 
     Attributes:
       fetches: as given.
@@ -38,7 +38,7 @@ class StepFetches:
         session: LiftedSession,
         fetches: Sequence[str],
         base: Sequence[str],
-        given: Iterable[str],
+        from_outside: Iterable[str],
     ):
         owners, snapshot = session.resources.owners, Snapshot.of(session.graph)
 
@@ -50,8 +50,8 @@ class StepFetches:
         self.operations: list[str] = []
         self.has_effects, self._deferred = False, None
         if fetches:
-            all_given = {*given, *(f"{name}:0" for name in owners)}
-            division = defer(snapshot, base, fetches, all_given, owners)
+            outside = {*from_outside, *(f"{name}:0" for name in owners)}
+            division = defer(snapshot, base, fetches, outside, owners)
             self._deferred, self.has_effects = division.deferred, division.has_effects
             self.operations = [ref for ref in division.in_step if ref.startswith("^")]
         self.needs = self._deferred.needs if self._deferred else self.refs
@@ -88,7 +88,7 @@ class StepFetches:
         """Returns empty values if no step ran."""
         return [_empty(tensor) for tensor in self._traced]
 
-    def needed(
+    def take_needs(
         self, strategy: tf.distribute.Strategy, values: Mapping[str, Any]
     ) -> list[tf.Tensor]:
         """Returns the needs, from a step's per-replica values by reference."""
@@ -97,17 +97,17 @@ class StepFetches:
             need.set_shape(traced.shape)  # a GraphDef does not keep what set_shape set
         return needs
 
-    def computed(self, needs: Sequence[tf.Tensor], is_wanted: bool | tf.Tensor = True) -> list[Any]:
+    def compute(self, needs: Sequence[tf.Tensor], is_wanted: bool | tf.Tensor = True) -> list[Any]:
         """Returns the values, from a step's needs; computes nothing if they are not wanted."""
         deferred = self._deferred
         if deferred is None:
             return list(needs)
-        known = dict(zip(self.needs, needs))
+        values = dict(zip(self.needs, needs))
 
         def compute() -> list[Any]:
             return [
                 tf.ensure_shape(value, traced.shape)
-                for value, traced in zip(deferred(known), self._traced)
+                for value, traced in zip(deferred(values), self._traced)
             ]
 
         return compute() if is_wanted is True else tf.cond(is_wanted, compute, self.none)

@@ -39,7 +39,7 @@ class StepOutputs:
             for spec in self._specs
         ]
 
-    def added(self, lists: Sequence[tf.Tensor], values: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    def append(self, lists: Sequence[tf.Tensor], values: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """Returns the lists with a step's outputs appended."""
         return [
             _raw.TensorListPushBack(input_handle=handle, tensor=value)

@@ -1,19 +1,24 @@
-"""The parts of a step loop as values: the step, the layout of its batch, and the request."""
+"""The parts of a step loop as values: the step, the request, the result."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import StateCut
-from estimator_bridge.runtime.hosts import Host, split_over_hosts
-from estimator_bridge.runtime.replicas import deal_batches, split_batch
 from estimator_bridge.runtime.step_outputs import StepOutputs
 
-__all__ = ["FETCHES_NOTHING", "SPLIT_EVENLY", "BatchLayout", "HostStage", "LoopRequest", "Step"]
+__all__ = [
+    "FETCHES_NOTHING",
+    "HostStage",
+    "LoopRequest",
+    "LoopResult",
+    "Step",
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,49 +62,6 @@ class Step:
 
 
 @dataclasses.dataclass(frozen=True)
-class BatchLayout:
-    """The layout of a batch over the replicas. By default the host's batch is split along axis 0.
-
-    Attributes:
-      axes: the batch dimension of each flat component; None for one that every replica
-        receives whole. None: all are 0.
-      elements: the number of replicas in this process, if each takes its own elements of the
-        input. None: an element is a host's batch.
-      hosts: the hosts that feed the replicas, if other machines do. A call's iterator is then a
-        ``HostIterators``, in that order. None: this process feeds them.
-      partitions: if a replica has several of a TPU's cores: for each component of a replica's
-        batch, the number of parts of each dimension; None gives every core the whole.
-      full_batch: for an input whose elements are (size, padded batch): the loop ends before a
-        batch of another size and returns it.
-    """
-
-    axes: Sequence[int | None] | None = None
-    elements: int | None = None
-    hosts: Sequence[Host] | None = None
-    partitions: Sequence[Sequence[int] | None] | None = None
-    full_batch: int | None = None
-
-    @property
-    def hands_back(self) -> bool:
-        """Whether a call may end with input elements for which no step ran."""
-        return bool(self.hosts or (self.elements or 1) > 1 or self.full_batch is not None)
-
-    def deal(self, flat: list[tf.Tensor], replicas: int) -> list[Any]:
-        """Returns the arguments of strategy.run: a batch's components as per-replica values.
-
-        Args:
-          flat: the components of a host's batch; with ``elements``, of the replicas' batches;
-            with ``hosts``, of each host's.
-          replicas: the number of replicas that share them.
-        """
-        if self.elements:
-            return deal_batches(flat, self.elements)
-        if self.hosts:
-            return split_over_hosts(flat, self.hosts, self.axes)
-        return split_batch(flat, replicas, self.axes) if replicas > 1 else flat
-
-
-@dataclasses.dataclass(frozen=True)
 class LoopRequest:
     """The results wanted of a loop besides running the step.
 
@@ -125,5 +87,32 @@ class LoopRequest:
     outputs: StepOutputs | None = None
 
 
-SPLIT_EVENLY = BatchLayout()
+class LoopResult(NamedTuple):
+    """The result of a call of a loop.
+
+    Attributes:
+      steps: the number of steps that ran.
+      input_ended: whether the input had no batch for the next one.
+      loss: the loss of the last step, averaged over the replicas; None if no step ran or no loss
+        is watched.
+      fetched: the extra fetches by reference, of the first replica at the last step; None if
+        fewer steps ran than were asked for.
+      short_batch: the flat components of a batch that is smaller than the others, for which no
+        step ran; None if there was none.
+      limit_value: the limit variable's value afterwards; None if there is no such variable.
+      left_over: the input's last elements, each as its flat components, where they were too few
+        to give one to each replica, and no step was run.
+      outputs: the fetches of each step, where the loop keeps them.
+    """
+
+    steps: int
+    input_ended: bool
+    loss: float | None
+    fetched: dict[str, tf.Tensor] | None
+    short_batch: list[Any] | None
+    limit_value: int | None = None
+    left_over: Sequence[list[Any]] = ()
+    outputs: Sequence[list[np.ndarray]] = ()
+
+
 FETCHES_NOTHING = LoopRequest()

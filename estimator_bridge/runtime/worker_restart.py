@@ -44,9 +44,9 @@ def too_late(workers: Workers, error: BaseException) -> WorkerError | None:
     if not (is_slow_peer(error) and workers.timeout_secs):
         return None
     own = workers.addresses[workers.index]
-    silent = problems_at(workers.addresses)
+    lost = problems_at(workers.addresses)
     who = ", ".join(
-        f"{address} (does not answer)" if address in silent else f"{address} (its process lives)"
+        f"{address} (does not answer)" if address in lost else f"{address} (its process lives)"
         for address in workers.addresses
         if address != own
     )
@@ -61,9 +61,9 @@ def too_late(workers: Workers, error: BaseException) -> WorkerError | None:
 
 def tell_failure(workers: Workers, error: BaseException) -> None:
     """Tells the other workers, who wait for this one, that its program failed."""
-    said = f"{_FAILED}{workers.name}: {type(error).__name__}: {error}"[:1000]
+    text = f"{_FAILED}{workers.name}: {type(error).__name__}: {error}"[:1000]
     try:
-        eager_context().report_error_to_cluster(tf.errors.INTERNAL, said)
+        eager_context().report_error_to_cluster(tf.errors.INTERNAL, text)
     except Exception as second:  # the first failure counts
         logging.warning("The other workers could not be told of the failure: %s", second)
 
@@ -114,9 +114,9 @@ def rejoin(workers: Workers, error: BaseException) -> None:
 def _who(workers: Workers, message: str) -> str:
     """Returns the lost workers, as far as TensorFlow's message or a check of addresses shows."""
     own = workers.addresses[workers.index]
-    found = [workers.address(job, int(task)) for job, task in _TASK.findall(message)]
-    found += problems_at(workers.addresses)
-    return ", ".join(dict.fromkeys(a for a in found if a != own)) or "another worker"
+    lost = [workers.address(job, int(task)) for job, task in _TASK.findall(message)]
+    lost += problems_at(workers.addresses)
+    return ", ".join(dict.fromkeys(a for a in lost if a != own)) or "another worker"
 
 
 def next_attempt(environment: Mapping[str, str], step: int) -> tuple[int, int]:

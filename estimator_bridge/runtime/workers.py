@@ -105,9 +105,9 @@ class Workers:
           timeout_secs: the longest wait for the others; 0: ``self.timeout_secs``.
         """
         with eager_mode(), tf.device(host_device()):
-            given = tf.constant(list(values), tf.int64)
+            numbers = tf.constant(list(values), tf.int64)
             key = _AGREE + len(values)
-            return self._reduce(given, key, "Max", timeout_secs).numpy().tolist()
+            return self._reduce(numbers, key, "Max", timeout_secs).numpy().tolist()
 
     def texts(self, text: str) -> list[str]:
         """Returns the texts of all workers, in their order."""
@@ -150,7 +150,7 @@ class Workers:
         """
         totals: dict[int, tf.Tensor] = {}
         with eager_mode(), tf.device(host_device()):
-            carried = [_carried(value) for value in values]
+            carried = [_convert_type(value) for value in values]
             for number, dtype in enumerate(_CARRIES):
                 places = [i for i, value in enumerate(carried) if value.dtype == dtype]
                 if not places:
@@ -159,7 +159,7 @@ class Workers:
                 added = self._reduce(tf.concat(flat, 0), key + number)
                 for i, part in zip(places, tf.split(added, [len(part) for part in flat])):
                     shaped = tf.reshape(part, carried[i].shape)
-                    totals[i] = _uncarried(shaped, values[i].dtype)
+                    totals[i] = _restore_type(shaped, values[i].dtype)
         return [totals[i] for i in range(len(values))]
 
     def sum_over_hosts(self, value: tf.Tensor, key: int) -> tf.Tensor:
@@ -194,7 +194,7 @@ class Workers:
         group: int = _HOSTS,
     ) -> tf.Tensor:
         on_hosts = group == _HOSTS
-        carried = _carried(value)
+        carried = _convert_type(value)
         total = tf.raw_ops.CollectiveReduceV2(
             input=carried,
             group_size=self.count if on_hosts else self._replicas,
@@ -206,10 +206,10 @@ class Workers:
             communication_hint="RING" if on_hosts else self._hint,
             timeout_seconds=timeout_secs or self.timeout_secs,
         )
-        return _uncarried(tf.ensure_shape(total, carried.shape), value.dtype)
+        return _restore_type(tf.ensure_shape(total, carried.shape), value.dtype)
 
     def _chiefs(self, value: tf.Tensor, key: int) -> tf.Tensor:
-        carried = _carried(value)
+        carried = _convert_type(value)
         common = {
             "group_size": self.count,
             "group_key": _HOSTS,
@@ -223,7 +223,7 @@ class Workers:
         received = tf.raw_ops.CollectiveBcastRecvV2(
             T=carried.dtype, shape=tf.shape(carried), **common
         )
-        return _uncarried(received, value.dtype)
+        return _restore_type(received, value.dtype)
 
 
 class SingleProcess(Workers):
@@ -286,13 +286,13 @@ _CARRIES = (tf.float32, tf.float64, tf.int32, tf.int64)
 _PARTS = {tf.complex64: tf.float32, tf.complex128: tf.float64}  # real and imaginary
 
 
-def _carried(value: tf.Tensor) -> tf.Tensor:
+def _convert_type(value: tf.Tensor) -> tf.Tensor:
     if value.dtype in _PARTS:
         return tf.bitcast(value, _PARTS[value.dtype])
     return tf.cast(value, _CARRIED_AS.get(value.dtype, value.dtype))
 
 
-def _uncarried(value: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+def _restore_type(value: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
     return tf.bitcast(value, dtype) if dtype in _PARTS else tf.cast(value, dtype)
 
 

@@ -21,8 +21,8 @@ from estimator_bridge.testing.kept_batch import KeptBatch
 from estimator_bridge.tpu.estimator import TPUEstimator
 from estimator_bridge.tpu.execution import TPUExecution
 from estimator_bridge.training.initialize import open_session
-from estimator_bridge.training.program import trace_program
 from estimator_bridge.training.short_batches import evaluate_short_batch
+from estimator_bridge.training.trace_program import trace_program
 
 __all__ = ["ModelRun", "dynamic_operations"]
 

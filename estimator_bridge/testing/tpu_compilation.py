@@ -12,7 +12,8 @@ from estimator_bridge.runtime import emulate_cores
 from estimator_bridge.testing.report import ModelCheckError, explained, place_of
 from estimator_bridge.tpu.estimator import TPUEstimator
 from estimator_bridge.training.compile_program import compile_program
-from estimator_bridge.training.program import Program, trace_program
+from estimator_bridge.training.program import Program
+from estimator_bridge.training.trace_program import trace_program
 
 __all__ = ["compile_for_tpu"]
 

@@ -1,4 +1,19 @@
-"""The names of tf.estimator.tpu, and others that TPU programs need."""
+"""The names of tf.estimator.tpu, and others that TPU programs need.
+
+Several hosts
+-------------
+
+One process drives all hosts of a TPU, and its functions run over all of them. ``runtime.hosts``
+derives each host's replicas from the strategy's devices, and ``input_layout`` decides which host
+calls ``input_fn`` for which replicas. Each call's dataset is serialized and made again on the host
+that it feeds (``data.host_datasets``), its iterator is read there (``runtime.batch_source``), and
+the batch is split there. The loop around the steps runs in the program's process, which receives
+only the size of the next batch and the values for hooks and the host's part of a step. The loop
+would carry a batch that was read ahead from step to step, and so through the program's process: 10
+steps of 16 MB sent 770 MB over the network. So a dataset on a host gives with each batch the size
+of the next one, and the batch is read in its own step: 0.6 MB. The program's process reads and
+writes variables when it saves and restores.
+"""
 
 import tensorflow as tf
 

@@ -218,8 +218,8 @@ def batch_parallel(
     )
 
 
-def _one_each(name: str, given: Iterable | None, usual: Any, count: int, of: str) -> list:
-    values = [usual] * count if given is None else list(given)
+def _one_each(name: str, arguments: Iterable | None, usual: Any, count: int, of: str) -> list:
+    values = [usual] * count if arguments is None else list(arguments)
     if len(values) != count:
         raise ValueError(
             f"Length of {name} must be equal to the number of {of}. Received {count} {of} and "

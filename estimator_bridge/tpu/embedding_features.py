@@ -37,11 +37,11 @@ def embedding_features(spec: EmbeddingConfigSpec) -> dict[str, EmbeddingFeature]
       TypeError: a column is not a TPU embedding column.
       ValueError: two columns read the same feature, or a column cannot be looked up in training.
     """
-    found: dict[str, EmbeddingFeature] = {}
+    features: dict[str, EmbeddingFeature] = {}
     for column in [*(spec.feature_columns or ()), *(spec.tensor_core_feature_columns or ())]:
         _check_column(column)
         key = column.get_feature_key_name()
-        if key in found:
+        if key in features:
             raise ValueError(
                 f"Feature column {key} is used with multiple embeddings and this is not supported. "
                 "A TPU looks up each feature in one table. Return the ids twice from input_fn, "
@@ -51,22 +51,22 @@ def embedding_features(spec: EmbeddingConfigSpec) -> dict[str, EmbeddingFeature]
         width = core_lookup_width(column) if is_on_core else column.get_max_sequence_length()
         weights = column.get_weight_key_name()
         weight_type = column.categorical_column.dtype if weights else None
-        found[key] = EmbeddingFeature(key, weights, weight_type, width or None)
-    return found
+        features[key] = EmbeddingFeature(key, weights, weight_type, width or None)
+    return features
 
 
-def check_features(features: Mapping[str, EmbeddingFeature], given: Mapping[str, Any]) -> None:
+def check_features(features: Mapping[str, EmbeddingFeature], specs: Mapping[str, Any]) -> None:
     """Checks the ids and weights that an input_fn returned, by the rules of TPUs.
 
     Args:
       features: the features of the embeddings.
-      given: the TypeSpecs of the features that input_fn returned.
+      specs: the TypeSpecs of the features that input_fn returned.
 
     Raises:
       ValueError: ids are strings, or their weights are missing or dense.
     """
     for feature in features.values():
-        ids = given.get(feature.key)
+        ids = specs.get(feature.key)
         if not isinstance(ids, tf.SparseTensorSpec):
             continue
         if ids.shape.rank is None or ids.shape.rank < 2:
@@ -84,7 +84,7 @@ def check_features(features: Mapping[str, EmbeddingFeature], given: Mapping[str,
             )
         if feature.weights is None:
             continue
-        weights = given.get(feature.weights)
+        weights = specs.get(feature.weights)
         if weights is None or _owner(features, feature.weights) != feature.key:
             raise ValueError(
                 f"Cannot find weights {feature.weights} for weighted_categorical_column of "

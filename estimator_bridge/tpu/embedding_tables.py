@@ -59,7 +59,7 @@ class EmbeddingTables:
     def watched(self) -> Iterator[None]:
         """A context for the call of model_fn."""
         makers = {"ResourceGather": self._looked_up}
-        creators = tf.variable_creator_scope(self._created)
+        creators = tf.variable_creator_scope(self._create)
         optimizers = optimizers_may_train_nothing(self._have_gradients)
         with columns_as_on_a_cpu(), operations_made_otherwise(makers), creators, optimizers:
             yield
@@ -85,7 +85,7 @@ class EmbeddingTables:
     def _have_gradients(self) -> bool:
         return any(table.lookups for table in self._tables.values())
 
-    def _created(self, next_creator: Any, **kwargs: Any) -> tf.Variable:
+    def _create(self, next_creator: Any, **kwargs: Any) -> tf.Variable:
         variable = next_creator(**kwargs)
         for column in self._spec.feature_columns or ():
             if _is_table_of(column, variable.op.name):
@@ -103,7 +103,7 @@ class EmbeddingTables:
             return None
         self._is_looking_up = True
         try:
-            found = tf.raw_ops.ResourceGather(
+            rows_of_table = tf.raw_ops.ResourceGather(
                 resource=handle, indices=rows, dtype=table.variable.dtype, name=name
             )
         finally:
@@ -111,7 +111,7 @@ class EmbeddingTables:
         number, self._lookups = self._lookups, self._lookups + 1
 
         @tf.custom_gradient
-        def kept(x: tf.Tensor):
+        def with_gradient(x: tf.Tensor):
             def gradient(dy: tf.Tensor) -> None:
                 if _v1.get_default_graph() is not self._graph:
                     raise NotImplementedError(
@@ -122,7 +122,7 @@ class EmbeddingTables:
 
             return tf.identity(x), gradient
 
-        return tf.identity(kept(found)).op
+        return tf.identity(with_gradient(rows_of_table)).op
 
     def _train(self, table: _Table) -> tf.Operation:
         variable, parameters = table.variable, self._spec.optimization_parameters
@@ -167,7 +167,7 @@ def _update(
     """
     least, most = parameters.clip_gradient_min, parameters.clip_gradient_max
     if least is not None or most is not None:
-        gradient = _clipped(gradient, least, most)
+        gradient = _clip(gradient, least, most)
     if isinstance(parameters, AdamParameters) and not parameters.lazy_adam:
         used = tf.ones_like(used)
     weights = variable.read_value()
@@ -196,12 +196,12 @@ def _update(
             new -= rate * m / (tf.sqrt(v) + parameters.epsilon)
     else:
         new -= rate * gradient
-    new = _clipped(new, parameters.clip_weight_min, parameters.clip_weight_max)
+    new = _clip(new, parameters.clip_weight_min, parameters.clip_weight_max)
     updates.append(variable.assign(tf.where(used, new, weights)))
     return tf.group(*updates)
 
 
-def _clipped(x: tf.Tensor, least: float | None, most: float | None) -> tf.Tensor:
+def _clip(x: tf.Tensor, least: float | None, most: float | None) -> tf.Tensor:
     x = x if least is None else tf.maximum(x, least)
     return x if most is None else tf.minimum(x, most)
 

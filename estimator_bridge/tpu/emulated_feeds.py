@@ -114,8 +114,8 @@ class _Feed:
             place = (graph, control_flow_context(graph), _core.computation)
             before = [self._last[place]] if place in self._last else []
             with tf.control_dependencies(before):
-                self._last[place] = made = make()
-        return made
+                self._last[place] = operation = make()
+        return operation
 
 
 def _feed(direction: str, core: int) -> _Feed:

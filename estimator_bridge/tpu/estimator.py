@@ -190,12 +190,12 @@ class TPUEstimator(EstimatorV1):
                 "from_estimator takes an Estimator, got a TPUEstimator, which already runs on "
                 "cores. Use it directly."
             )
-        made: Any = estimator.config if config is None else config
+        config_here: Any = estimator.config if config is None else config
         model_dir = getattr(config, "model_dir", None) or estimator.model_dir
         on_cores = cls(
             estimator._model_fn,
             model_dir,
-            made,
+            config_here,
             estimator.params or None,
             use_tpu=use_tpu,
             train_batch_size=train_batch_size,

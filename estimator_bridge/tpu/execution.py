@@ -99,10 +99,10 @@ class TPUExecution(Execution):
             )
 
         def call(one: InputCall) -> BatchInput:
-            given = with_params(
+            call_params = with_params(
                 params, batch_size=one.batch_size, use_tpu=True, context=one.context
             )
-            part = call_input_fn(input_fn, graph, mode=mode, params=given, config=self.config)
+            part = call_input_fn(input_fn, graph, mode=mode, params=call_params, config=self.config)
             if not self._embeddings:
                 return part
             full = one.batch_size if mode == ModeKeys.TRAIN else None
@@ -124,8 +124,10 @@ class TPUExecution(Execution):
     ) -> TracedModel:
         """Calls model_fn for one replica, and metric_fn and host_call for the host."""
         replicas = Replicas(self.strategy.num_replicas_in_sync, self._batch.is_whole)
-        size = self._batch.size // replicas.told_apart
-        given = with_params(params, batch_size=size, use_tpu=True, context=self._layout.for_model)
+        size = self._batch.size // replicas.distinct_replicas
+        model_params = with_params(
+            params, batch_size=size, use_tpu=True, context=self._layout.for_model
+        )
         graph = tf.compat.v1.get_default_graph()
         tables = EmbeddingTables(self._embeddings, graph) if self._embeddings else None
         watched = tables.watched() if tables else contextlib.nullcontext()
@@ -134,7 +136,7 @@ class TPUExecution(Execution):
             in_replica = self._tracing.replica_context()
         with watched, in_replica, for_tpu(self.strategy), each_sees_all(replicas.are_whole):
             features, labels = batch.features, batch.labels
-            spec = call_model_fn(model_fn, features, labels, mode, given, self.config)
+            spec = call_model_fn(model_fn, features, labels, mode, model_params, self.config)
         check_ops(graph)
         if mode == ModeKeys.TRAIN:
             if tables:
@@ -171,5 +173,5 @@ class TPUExecution(Execution):
         if tpu_config.input_partition_dims is None:
             return None
         cores = tpu_config.num_cores_per_replica
-        found = flat_partitions(tpu_config.input_partition_dims, spec, cores)
-        return found if cores_per_replica(self.strategy) > 1 else None
+        partitions = flat_partitions(tpu_config.input_partition_dims, spec, cores)
+        return partitions if cores_per_replica(self.strategy) > 1 else None

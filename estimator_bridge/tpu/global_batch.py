@@ -108,20 +108,20 @@ def plan_of_replicas(
 
     inputs, hosts = [input_of(feeding) for feeding in feedings], [f.host for f in feedings]
     are_here = is_here(hosts)
-    given = inputs[0] if are_here else HostInputs(inputs, hosts)
-    axes = batch.axes(given.spec, is_per_call or is_per_core)
+    whole = inputs[0] if are_here else HostInputs(inputs, hosts)
+    axes = batch.axes(whole.spec, is_per_call or is_per_core)
     # The dimension of each component's examples, whether it is split there or not.
     counted: list[int | None] = [0] * len(axes) if batch.is_whole else axes
     may_be_partial = not is_training and not any(counted) and None not in counted
-    check_static(given.spec, may_be_partial, counted)
-    partitions, size = partition(given.spec), feedings[0].batch_size
-    spec = replica_spec(given.spec, axes, len(feedings[0].host.replicas), size)
-    may_be_short = not (is_training or given.is_stacked)
-    is_padded = may_be_short and batch_size_of(given.spec, counted) is None
+    check_static(whole.spec, may_be_partial, counted)
+    partitions, size = partition(whole.spec), feedings[0].batch_size
+    spec = replica_spec(whole.spec, axes, len(feedings[0].host.replicas), size)
+    may_be_short = not (is_training or whole.is_stacked)
+    is_padded = may_be_short and batch_size_of(whole.spec, counted) is None
     if is_padded and mode == ModeKeys.PREDICT:
         axes = [*axes, None]  # the batch's size, which every replica receives
     return InputPlan(
-        given,
+        whole,
         BatchLayout(
             axes,
             hosts=None if are_here else hosts,

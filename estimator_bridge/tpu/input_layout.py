@@ -131,7 +131,7 @@ class Layout:
             return (Feeding(everyone, (call,), batch_size),)
         is_per_core = pipeline == InputPipelineConfig.PER_SHARD_V1 and mode == ModeKeys.TRAIN
         total = self.replicas if is_per_core else len(self.hosts)
-        feedings, made = [], 0
+        feedings, calls_before = [], 0
         for host in self.hosts:
             count = len(host.replicas)
             calls = count if is_per_core else 1
@@ -141,13 +141,15 @@ class Layout:
                 Feeding(
                     host,
                     tuple(
-                        InputCall(size or each * count, self._context(number, made + i, total))
+                        InputCall(
+                            size or each * count, self._context(number, calls_before + i, total)
+                        )
                         for i in range(calls)
                     ),
                     each * count,
                 )
             )
-            made += calls
+            calls_before += calls
         return tuple(feedings)
 
     def _context(self, host: int, index: int, total: int, in_model_fn: bool = False) -> TPUContext:

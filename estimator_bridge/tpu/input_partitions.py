@@ -36,23 +36,23 @@ def flat_partitions(dims: Sequence[Any], spec: Any, cores: int) -> list[list[int
             "input_partition_dims[0] must not be None: it defines the partitions of features. "
             "Leave out input_partition_dims if nothing is partitioned."
         )
-    found: list[list[int] | None] = []
+    partitions: list[list[int] | None] = []
     for i, part in enumerate(parts):
-        given = dims[i] if i < len(dims) else None
-        if given is None:
-            found += [None] * len(tf.nest.flatten(part))
+        own = dims[i] if i < len(dims) else None
+        if own is None:
+            partitions += [None] * len(tf.nest.flatten(part))
         else:
-            _check_keys(given, part, i)
-            found += _flat(given, part, i, given, part, cores)
-    return found
+            _check_keys(own, part, i)
+            partitions += _flat(own, part, i, own, part, cores)
+    return partitions
 
 
 def _check_keys(dims: Any, spec: Any, number: int) -> None:
-    given, expected = (sorted(x) if isinstance(x, dict) else [] for x in (dims, spec))
-    if given != expected:
+    keys, expected = (sorted(x) if isinstance(x, dict) else [] for x in (dims, spec))
+    if keys != expected:
         raise ValueError(
             f"TPUConfig.input_partition_dims[{number}] mismatched {_KINDS[number]} keys. Expected "
-            f"{expected}, got {given}. Give one entry for each key, and None for a tensor that is "
+            f"{expected}, got {keys}. Give one entry for each key, and None for a tensor that is "
             "not partitioned."
         )
 

@@ -40,15 +40,21 @@ def pack_ids(
       ValueError: ids are strings, or their weights are missing or dense.
     """
     is_pair = isinstance(part.spec, (tuple, list)) and not hasattr(part.spec, "_fields")
-    given = part.spec[0] if is_pair else part.spec
-    if not isinstance(given, Mapping):
+    features_spec = part.spec[0] if is_pair else part.spec
+    if not isinstance(features_spec, Mapping):
         return part
-    check_features(features, given)
+    check_features(features, features_spec)
     ways: dict[str, _Way] = {}
     for feature in features.values():
         for key, dtype in ((feature.key, None), (feature.weights, feature.weight_type)):
-            if key is not None and key in given and _is_packed(given[key], feature.width):
-                ways[key] = _Way(given[key], feature.width, dtype or given[key].dtype)
+            if (
+                key is not None
+                and key in features_spec
+                and _is_packed(features_spec[key], feature.width)
+            ):
+                ways[key] = _Way(
+                    features_spec[key], feature.width, dtype or features_spec[key].dtype
+                )
     if not ways:
         return part
     sizes = {_first(spec) for spec in tf.nest.flatten(part.spec)} - {None}
@@ -81,13 +87,13 @@ class _Way(NamedTuple):
         """Returns the sparse tensor of a replica's rows: strings of shape [batch size, 3]."""
         if not isinstance(self.spec, tf.SparseTensorSpec):
             return rows
-        found = tf.io.deserialize_many_sparse(rows, self.dtype, self.spec.shape.rank)
+        ids = tf.io.deserialize_many_sparse(rows, self.dtype, self.spec.shape.rank)
         _, *sizes = self.spec.shape.as_list()
         if self.width is not None:
             sizes[0] = self.width
         # Only constant sizes lead to static shapes of what is computed.
         shape = [rows.shape[0], *(_MOST if size is None else size for size in sizes)]
-        return tf.SparseTensor(found.indices, found.values, tf.constant(shape, tf.int64))
+        return tf.SparseTensor(ids.indices, ids.values, tf.constant(shape, tf.int64))
 
 
 class PackedIds(BatchInput):
@@ -137,7 +143,7 @@ class PackedIds(BatchInput):
         """Whether batches hold other tensors than model_fn gets."""
         return True
 
-    def unpacked(self, batch: Any) -> Any:
+    def unpack(self, batch: Any) -> Any:
         """Returns the argument of model_fn, with the sparse tensors that were packed."""
         features = batch[0] if self._is_pair else batch
         unpacked = {key: way.unpack(features[key]) for key, way in self._ways.items()}

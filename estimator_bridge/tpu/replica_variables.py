@@ -40,31 +40,31 @@ class ReplicaVariables:
     @contextlib.contextmanager
     def replica(self, number: int) -> Iterator[None]:
         """A context to build a replica in. All replicas use the variables of the first one."""
-        taken: dict[str, int] = collections.Counter()
+        uses: dict[str, int] = collections.Counter()
 
         def creator(next_creator: Any, **kwargs: Any) -> Any:
             # get_variable finds a variable by its name; an optimizer's beta1_power has none.
             name = str(kwargs.get("name"))
-            made = self._created[name]
-            if number and taken[name] < len(made):
-                taken[name] += 1
-                return made[taken[name] - 1]
+            variables = self._created[name]
+            if number and uses[name] < len(variables):
+                uses[name] += 1
+                return variables[uses[name] - 1]
             variable = next_creator(**kwargs)
             if not number:
-                made.append(variable)
+                variables.append(variable)
             return variable
 
         with tf.variable_creator_scope(creator):
             yield
 
-    def note(self, made: Sequence[tf.Operation]) -> None:
+    def note(self, operations: Sequence[tf.Operation]) -> None:
         """Records the accesses of the last replica to variables.
 
         Args:
-          made: the operations of the last replica.
+          operations: the operations of the last replica.
         """
         uses: dict[Any, list[tuple[tf.Operation, int]]] = collections.defaultdict(list)
-        for op in made:
+        for op in operations:
             for index, handle in enumerate(op.inputs):
                 if handle.op.type != "VarHandleOp" or _is_own(op, handle):
                     continue
@@ -80,7 +80,7 @@ class ReplicaVariables:
           before: operations that must also run before a replica uses a changed variable.
         """
         copies: dict[tuple[int, Any], tf.Tensor] = {}
-        made = list(before)
+        accesses = list(before)
         shared = [key for key in self._changed if sum(key in uses for uses in self._uses) > 1]
         with tf.control_dependencies(None), self._graph.device(None):
             for key in shared:
@@ -95,12 +95,13 @@ class ReplicaVariables:
                             dtype=dtype, shape=shape, shared_name=name, container="", name=name
                         )
                         copies[number, key] = copy
-                        made.append(tf.raw_ops.AssignVariableOp(resource=copy, value=value))
-            with tf.control_dependencies(made):
+                        accesses.append(tf.raw_ops.AssignVariableOp(resource=copy, value=value))
+            with tf.control_dependencies(accesses):
                 for key in shared:
                     for number, uses in enumerate(self._uses):
                         if key not in uses:
                             continue
+                        # The handle itself waits for nothing; its copy waits for these accesses.
                         ready = tf.identity(copies.get((number, key), key.deref()))
                         for op, index in uses[key]:
                             replace_input(op, index, ready)

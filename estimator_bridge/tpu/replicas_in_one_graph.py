@@ -79,12 +79,12 @@ class JoinedReplicas:
         makers = {**FEEDS, "CrossReplicaSum": stand_in}
         with operations_made_otherwise(makers), self._variables.replica(number):
             yield
-        made = graph.get_operations()[before:]
-        for op in made:
+        operations = graph.get_operations()[before:]
+        for op in operations:
             _check(op)
             if "TPU_REPLICATED_CORE" in op.device:
                 clear_device(op)  # tpu.core(i) set it; this machine has no such device
-        self._variables.note(made)
+        self._variables.note(operations)
         self._sums.append(sums)
 
     def join(self) -> None:

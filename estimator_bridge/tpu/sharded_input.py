@@ -56,9 +56,9 @@ class ShardedInput(BatchInput):
         """Whether batches hold other tensors than model_fn gets."""
         return self._parts[0].is_packed
 
-    def unpacked(self, batch: Any) -> Any:
-        """Returns the argument of model_fn; see ``BatchInput.unpacked``."""
-        return self._parts[0].unpacked(batch)
+    def unpack(self, batch: Any) -> Any:
+        """Returns the argument of model_fn; see ``BatchInput.unpack``."""
+        return self._parts[0].unpack(batch)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
         """Returns a dataset of the host's batches."""
@@ -92,9 +92,9 @@ class HostInputs(BatchInput):
         """Whether batches hold other tensors than model_fn gets."""
         return self.parts[0].is_packed
 
-    def unpacked(self, batch: Any) -> Any:
-        """Returns the argument of model_fn; see ``BatchInput.unpacked``."""
-        return self.parts[0].unpacked(batch)
+    def unpack(self, batch: Any) -> Any:
+        """Returns the argument of model_fn; see ``BatchInput.unpack``."""
+        return self.parts[0].unpack(batch)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
         """Returns the dataset of the only host; see ``batches`` for several hosts.
@@ -195,9 +195,9 @@ class PerCoreInput(BatchInput):
         """Whether batches hold other tensors than model_fn gets."""
         return self._part.is_packed
 
-    def unpacked(self, batch: Any) -> Any:
-        """Returns the argument of model_fn; see ``BatchInput.unpacked``."""
-        return self._part.unpacked(batch)
+    def unpack(self, batch: Any) -> Any:
+        """Returns the argument of model_fn; see ``BatchInput.unpack``."""
+        return self._part.unpack(batch)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
         """Returns a dataset of the host's batches."""

@@ -19,8 +19,7 @@ from estimator_bridge.tpu.estimator_specs import (
     whole_loss,
 )
 from estimator_bridge.tpu.host_stage import Gathered, check_loss, check_padded
-from estimator_bridge.training.execution import TracedModel, reference
-from estimator_bridge.training.metrics import LOSS, add_loss_metric
+from estimator_bridge.training.execution import LOSS, TracedModel, add_loss_metric, reference
 
 __all__ = ["Replicas", "trace_evaluation", "trace_prediction", "trace_training"]
 
@@ -38,13 +37,13 @@ class Replicas:
     are_whole: bool
 
     @property
-    def told_apart(self) -> int:
+    def distinct_replicas(self) -> int:
         """The number of replicas with different examples; each example's results count once."""
         return 1 if self.are_whole else self.count
 
 
 def trace_training(
-    given: EstimatorSpec | TPUEstimatorSpec,
+    returned: EstimatorSpec | TPUEstimatorSpec,
     replicas: Replicas,
     joins_by_strategy: bool,
     every_n_steps: int,
@@ -52,15 +51,15 @@ def trace_training(
     """Returns the model of a training step.
 
     Args:
-      given: the spec that model_fn returned.
+      returned: the spec that model_fn returned.
       replicas: the replicas that run the step.
       joins_by_strategy: whether TensorFlow's optimizers sum gradients, as under a strategy.
       every_n_steps: the host runs the host_call once every N steps.
     """
-    spec = as_tpu_spec(given)
+    spec = as_tpu_spec(returned)
     check_loss(spec.loss)
     loss = spec.loss
-    if isinstance(given, EstimatorSpec) and not replicas.are_whole:
+    if isinstance(returned, EstimatorSpec) and not replicas.are_whole:
         loss = whole_loss(loss, replicas.count)
     operation = reference(spec.train_op)
     if joins_by_strategy:
@@ -80,23 +79,23 @@ def trace_training(
     return TracedModel(whole, [operation], loss.name, host=stage)
 
 
-def trace_evaluation(given: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas) -> TracedModel:
+def trace_evaluation(returned: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas) -> TracedModel:
     """Returns the model of an evaluation step; the host updates the metrics."""
-    spec = as_tpu_spec(given)
+    spec = as_tpu_spec(returned)
     check_loss(spec.loss)
-    gathered = Gathered(replicas.told_apart)
+    gathered = Gathered(replicas.distinct_replicas)
     operations, hooks = _host_call(spec, gathered)
     metrics, counted, checks = {}, None, []
-    if isinstance(given, EstimatorSpec):
-        metrics = given.eval_metric_ops
-        check_metrics_keep_count(given, replicas.count)
-        counted = cut_metrics(given)
+    if isinstance(returned, EstimatorSpec):
+        metrics = returned.eval_metric_ops
+        check_metrics_keep_count(returned, replicas.count)
+        counted = cut_metrics(returned)
         checks = list(counted.checks)
     elif spec.eval_metrics:
         function, tensors = spec.eval_metrics
         metrics = call_host_fn(function, gathered.structure("eval_metrics[1]", tensors))
     losses = gathered.tensor("loss", tf.reshape(spec.loss, [1]))
-    is_sum = isinstance(given, EstimatorSpec) and last_loss_is_sum()
+    is_sum = isinstance(returned, EstimatorSpec) and last_loss_is_sum()
     whole = EstimatorSpec(
         spec.mode,
         loss=spec.loss,
@@ -113,25 +112,25 @@ def trace_evaluation(given: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas
 
 
 def trace_prediction(
-    given: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas, padded_batch: int | None
+    returned: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas, padded_batch: int | None
 ) -> TracedModel:
     """Returns the model of a prediction step.
 
     Args:
-      given: the spec that model_fn returned.
+      returned: the spec that model_fn returned.
       replicas: the replicas that run the step.
       padded_batch: a replica's batch size, if some of its examples may be padding; else None.
     """
-    spec = as_tpu_spec(given)
+    spec = as_tpu_spec(returned)
     predictions = spec.predictions
-    if isinstance(given, EstimatorSpec) and not isinstance(predictions, Mapping):
+    if isinstance(returned, EstimatorSpec) and not isinstance(predictions, Mapping):
         predictions = {"": predictions}
     if not isinstance(predictions, Mapping):
         raise TypeError(
             "TPUEstimatorSpec.predictions must be dict of Tensors, got "
             f"{type(predictions).__name__}. Return {{'predictions': tensor}}."
         )
-    gathered = Gathered(replicas.told_apart)
+    gathered = Gathered(replicas.distinct_replicas)
     outputs = {
         key: gathered.tensor(f"predictions[{key!r}]", tensor) for key, tensor in predictions.items()
     }

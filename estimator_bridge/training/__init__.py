@@ -10,13 +10,13 @@ from estimator_bridge.training.exporters import (
     FinalExporter,
     LatestExporter,
 )
-from estimator_bridge.training.grace_period import GracePeriod
 from estimator_bridge.training.input_position import CheckpointInputPipelineHook
 from estimator_bridge.training.monitoring import Monitor, write_report
 from estimator_bridge.training.profile_steps import ProfileSteps
 from estimator_bridge.training.progress_reports import MachineUse, ProgressHook, StepReport
-from estimator_bridge.training.rescue_checkpoint import RescueCheckpoint
-from estimator_bridge.training.watchdog import Watchdog
+from estimator_bridge.training.supervision.grace_period import GracePeriod
+from estimator_bridge.training.supervision.rescue_checkpoint import RescueCheckpoint
+from estimator_bridge.training.supervision.watchdog import Watchdog
 
 __all__ = [
     "AsyncCheckpointSaverHook",

@@ -27,8 +27,8 @@ def check_steps(**counts: int | None) -> None:
         check_number(name, value)
         if value is not None and value <= 0:
             raise ValueError(f"Must specify {name} > 0, given: {value}.")
-    given = [name for name, value in counts.items() if value is not None]
-    if len(given) > 1:
+    names = [name for name, value in counts.items() if value is not None]
+    if len(names) > 1:
         raise ValueError(
             "Can not provide both steps and max_steps: steps is how many steps to train more, "
             f"max_steps the global step to train to. Got {counts}."
@@ -64,5 +64,5 @@ def check_listeners(listeners: Sequence[Any] | None) -> list[Any]:
     Raises:
       TypeError: it is not a list, or one is not a CheckpointSaverListener.
     """
-    wanted = "saving_listeners must be a list of CheckpointSaverListener"
-    return list(checked_items(listeners, _train.CheckpointSaverListener, wanted))
+    rule = "saving_listeners must be a list of CheckpointSaverListener"
+    return list(checked_items(listeners, _train.CheckpointSaverListener, rule))

@@ -177,10 +177,10 @@ def wants_async(hooks: Sequence[Any]) -> bool:
     Raises:
       ValueError: the environment variable has a value other than 0 or 1.
     """
-    given = next((hook.on for hook in hooks if isinstance(hook, AsyncCheckpoints)), None)
-    if given is not None:
-        return given
-    said = os.environ.get(_VARIABLE, "")
-    if said.strip().lower() not in _WORDS:
-        raise ValueError(f"The environment variable {_VARIABLE} must be 0 or 1; got {said!r}.")
-    return _WORDS[said.strip().lower()]
+    is_on = next((hook.on for hook in hooks if isinstance(hook, AsyncCheckpoints)), None)
+    if is_on is not None:
+        return is_on
+    text = os.environ.get(_VARIABLE, "")
+    if text.strip().lower() not in _WORDS:
+        raise ValueError(f"The environment variable {_VARIABLE} must be 0 or 1; got {text!r}.")
+    return _WORDS[text.strip().lower()]

@@ -86,12 +86,12 @@ class CheckpointMethods:
             and not tf.io.gfile.exists(latest + ".meta")
         )
 
-    def _other_than(self) -> Callable[[str], str | None]:
+    def _fallback_checkpoint(self) -> Callable[[str], str | None]:
         """Returns a function that replaces checkpoints that cannot be restored."""
         tried: set[str] = set()
 
-        def other_than(path: str) -> str | None:
+        def fallback_checkpoint(path: str) -> str | None:
             tried.add(path)
             return latest_checkpoint(self._model_dir, passing_over=tried)
 
-        return other_than
+        return fallback_checkpoint

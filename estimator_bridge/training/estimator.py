@@ -50,7 +50,6 @@ from estimator_bridge.training.distribution import DistributedExecution, strateg
 from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.export_methods import ExportMethods
-from estimator_bridge.training.grace_period import grace_of
 from estimator_bridge.training.model_call import call_model_fn, check_model_fn
 from estimator_bridge.training.monitoring import with_monitor, write_report, writes_report
 from estimator_bridge.training.monitoring.samples import with_samples
@@ -58,16 +57,18 @@ from estimator_bridge.training.original_methods import OriginalMethods
 from estimator_bridge.training.overridden_members import check_members, check_uncalled
 from estimator_bridge.training.params import shown_params
 from estimator_bridge.training.predict import predict_program
-from estimator_bridge.training.program import Program, trace_program
+from estimator_bridge.training.program import Program
 from estimator_bridge.training.program_cache import ProgramCache
 from estimator_bridge.training.session_options import apply_session_config
-from estimator_bridge.training.termination import (
+from estimator_bridge.training.supervision.grace_period import grace_of
+from estimator_bridge.training.supervision.termination import (
     Stage,
     ending_on_signals,
     interruptible,
 )
+from estimator_bridge.training.supervision.watchdog import watched
+from estimator_bridge.training.trace_program import trace_program
 from estimator_bridge.training.train import train_program
-from estimator_bridge.training.watchdog import watched
 from estimator_bridge.training.worker_sync import check_cluster, wait_for_workers, with_workers
 
 __all__ = ["Estimator"]
@@ -224,7 +225,7 @@ class Estimator(ExportMethods, OriginalMethods):
             try:
                 train_program(
                     program, self._model_dir, hooks, listeners, steps, max_steps, latest,
-                    self._rate_tags, termination, self._other_than(),
+                    self._rate_tags, termination, self._fallback_checkpoint(),
                 )  # fmt: skip
             finally:
                 program.close()
@@ -274,9 +275,9 @@ class Estimator(ExportMethods, OriginalMethods):
                 with self._program(
                     execution, input_fn, ModeKeys.EVAL, path, bool(hooks)
                 ) as program:
-                    other_than = None if checkpoint_path else self._other_than()
+                    fallback_checkpoint = None if checkpoint_path else self._fallback_checkpoint()
                     results = evaluate_program(
-                        program, self.eval_dir(name), hooks, steps, path, other_than
+                        program, self.eval_dir(name), hooks, steps, path, fallback_checkpoint
                     )
                 if writes_report(hooks, self._config):
                     folder.check()
@@ -310,11 +311,11 @@ class Estimator(ExportMethods, OriginalMethods):
           ValueError: there is no such checkpoint, predict_keys match nothing, or predictions differ
             in length.
         """
-        yield from self._opened(
+        yield from self._open_predictions(
             input_fn, predict_keys, hooks, checkpoint_path, yield_single_examples, is_built=False
         )
 
-    def _opened(
+    def _open_predictions(
         self,
         input_fn: Callable[..., Any],
         predict_keys: Sequence[str] | str | None,
@@ -341,9 +342,9 @@ class Estimator(ExportMethods, OriginalMethods):
             if is_built:
                 with beat.paused():
                     yield None
-            other_than = None if checkpoint_path else self._other_than()
+            fallback_checkpoint = None if checkpoint_path else self._fallback_checkpoint()
             predictions = predict_program(
-                program, hooks, predict_keys, path, yield_single_examples, beat, other_than
+                program, hooks, predict_keys, path, yield_single_examples, beat, fallback_checkpoint
             )
             if yield_single_examples and writes_report(hooks, self._config):
                 predictions = with_samples(predictions, self._model_dir)
@@ -367,12 +368,12 @@ class Estimator(ExportMethods, OriginalMethods):
         if mode == ModeKeys.TRAIN:
             check_cluster(self._config, strategy)
         if strategy is not None and workers_of(strategy).count > 1:
-            strategy = self._connected(strategy, mode)
+            strategy = self._connect(strategy, mode)
         if strategy is not None:
             return DistributedExecution(strategy, self._config)
         return Execution(default_strategy(), self._config)
 
-    def _connected(self, strategy: tf.distribute.Strategy, mode: str) -> tf.distribute.Strategy:
+    def _connect(self, strategy: tf.distribute.Strategy, mode: str) -> tf.distribute.Strategy:
         """Returns a strategy of several workers, connected to them."""
         config = self._config
         if mode != ModeKeys.TRAIN:

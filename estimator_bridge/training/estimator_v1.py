@@ -63,7 +63,7 @@ def predict_at_call(
       predict_keys: see ``predict``.
       yield_single_examples: see ``predict``.
     """
-    predictions = estimator._opened(
+    predictions = estimator._open_predictions(
         input_fn, predict_keys, None, None, yield_single_examples, is_built=True
     )
     next(predictions)

@@ -11,7 +11,7 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import disk_problem
 from estimator_bridge.graph import continue_trace
-from estimator_bridge.training.hook_schedule import are_called
+from estimator_bridge.training.hook_schedule import any_hook_due
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.last_step import StopAfterHook
@@ -19,7 +19,7 @@ from estimator_bridge.training.metrics import write_results
 from estimator_bridge.training.printed_scalars import printed_as_number
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.short_batches import evaluate_short_batch
-from estimator_bridge.training.termination import end_if_asked
+from estimator_bridge.training.supervision.termination import end_if_asked
 from estimator_bridge.training.watched_input import is_watched
 
 __all__ = ["evaluate_program"]
@@ -33,7 +33,7 @@ def evaluate_program(
     hooks: Sequence[Any],
     steps: int | None,
     checkpoint_path: str | None,
-    other_than: Callable[[str], str | None] | None = None,
+    fallback_checkpoint: Callable[[str], str | None] | None = None,
 ) -> dict[str, Any]:
     """Runs the evaluation step over the input.
 
@@ -43,7 +43,7 @@ def evaluate_program(
       hooks: the caller's hooks.
       steps: the number of batches; None for all.
       checkpoint_path: the checkpoint to evaluate; None for the initial values.
-      other_than: see ``initialize_session``.
+      fallback_checkpoint: see ``initialize_session``.
 
     Returns:
       The metrics, 'loss' and 'global_step' as numpy values.
@@ -51,13 +51,19 @@ def evaluate_program(
     graph, session = program.graph, program.session
     with continue_trace(graph, program.execution.shards):
         own_hooks = program.spec.evaluation_hooks
-        last = [StopAfterHook(steps)] if are_called(own_hooks) and steps is not None else []
+        last = [StopAfterHook(steps)] if any_hook_due(own_hooks) and steps is not None else []
         all_hooks = [*hooks, *last, *own_hooks]
-        source = program.read_input(is_watched=lambda: is_watched(graph, all_hooks))
+        source = program.input.open_later(
+            session, program.inputs, is_watched=lambda: is_watched(graph, all_hooks)
+        )
         started = time.monotonic()
         logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
         evaluated = open_session(
-            program.session, program.scaffold, all_hooks, checkpoint_path, other_than=other_than
+            program.session,
+            program.scaffold,
+            all_hooks,
+            checkpoint_path,
+            fallback_checkpoint=fallback_checkpoint,
         )
         count = _run(program, all_hooks, steps, source.iterator)
         if not count:
@@ -77,11 +83,11 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
         hooks,
         program.kept_loop,
         None,  # a NaN loss is a result here, not a failure
-        program.execution.loop_limits(program.mode, steps if are_called(hooks) else None),
+        program.execution.loop_limits(program.mode, steps if any_hook_due(hooks) else None),
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
         singly=bool(hooks),
     )
-    done, told, step = 0, 0, program.global_step
+    done, logged_count, step = 0, 0, program.global_step
     while not (loop.stop or program.is_stopped) and (steps is None or done < steps):
         end_if_asked()
         most = math.inf if steps is None else steps - done
@@ -93,13 +99,13 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
             break
         done += result.steps
         if result.short_batch:
-            wanted = evaluate_short_batch(program, result.short_batch, loop.wanted)
+            fetched = evaluate_short_batch(program, result.short_batch, loop.fetched_refs)
             done += 1
-            if wanted is not None:
-                loop.finish(wanted)
+            if fetched is not None:
+                loop.finish(fetched)
         if result.left_over:
             _evaluate_left_over(program, result.left_over)
-        told = _tell(told, done, steps)
+        logged_count = _tell(logged_count, done, steps)
         if result.input_ended:
             break
     program.check_input()
@@ -122,11 +128,11 @@ def _evaluate_left_over(program: Program, elements: Sequence[list[Any]]) -> None
             break
 
 
-def _tell(told: int, done: int, steps: int | None) -> int:
+def _tell(logged_count: int, done: int, steps: int | None) -> int:
     """Logs the batches since the last line, as often as the original did.
 
     Args:
-      told: the number of batches that the lines cover so far.
+      logged_count: the number of batches that the lines cover so far.
       done: the number of evaluated batches.
       steps: the number of batches to evaluate; without it, the original logged none.
 
@@ -135,7 +141,7 @@ def _tell(told: int, done: int, steps: int | None) -> int:
     """
     if steps is not None and logging.get_verbosity() <= logging.INFO:
         every = 1 if steps < _FEW else steps // 10
-        for count in range(told + 1, done + 1):
+        for count in range(logged_count + 1, done + 1):
             if count % every == 0 or count == steps:
                 logging.info("Evaluation [%d/%d]", count, steps)
     return done

@@ -82,7 +82,7 @@ def _events(pattern: str) -> Iterator[Any]:
             check_is_file(path)
             whole, damage = records_in(path)
             for record in itertools.islice(_records(path), whole):
-                yield _parsed(record)
+                yield _parse(record)
         except (tf.errors.DataLossError, tf.errors.NotFoundError) as error:
             logging.warning("Skipping the rest of event file %s: %s", path, error.message)
         except (OSError, ValueError) as error:
@@ -92,7 +92,7 @@ def _events(pattern: str) -> Iterator[Any]:
                 logging.warning("Skipping the rest of event file %s: %s", path, damage)
 
 
-def _parsed(record: bytes) -> Any:
+def _parse(record: bytes) -> Any:
     try:
         return tf.compat.v1.Event.FromString(record)
     except Exception as error:  # protobuf's own type has moved between releases

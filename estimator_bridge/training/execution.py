@@ -15,10 +15,12 @@ from estimator_bridge.model.host_calls import HostCallHook, SummaryWritersHook
 from estimator_bridge.runtime import BatchLayout, HostStage
 from estimator_bridge.training.input_plan import InputPlan, TracedBatch
 from estimator_bridge.training.loop_limits import LoopLimits
-from estimator_bridge.training.metrics import add_loss_metric
 from estimator_bridge.training.model_call import call_model_fn
 
-__all__ = ["Execution", "TracedModel"]
+__all__ = ["LOSS", "Execution", "TracedModel", "add_loss_metric", "metric_values"]
+
+LOSS = "loss"
+_GLOBAL_STEP = tf.compat.v1.GraphKeys.GLOBAL_STEP
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,13 +77,13 @@ class Execution:
         self, input_fn: Callable[..., Any], graph: tf.Graph, mode: str, params: Mapping[str, Any]
     ) -> InputPlan:
         """Calls an input_fn in the default graph, and returns the plan for its result."""
-        given = self._call_input_fn(input_fn, graph, mode, params)
+        batch_input = self._call_input_fn(input_fn, graph, mode, params)
         replicas = self.strategy.num_replicas_in_sync
         return InputPlan(
-            given,
+            batch_input,
             BatchLayout(elements=self.elements),
             replicas,
-            self._examples(given),
+            self._examples(batch_input),
             divides=replicas == 1 and self.elements is None and self.shards is None,
         )
 
@@ -118,9 +120,9 @@ class Execution:
         # The end of an input of one batch shows in the same call if that may run a second step.
         return LoopLimits(first=2 if mode == ModeKeys.EVAL else 1)
 
-    def _examples(self, given: BatchInput) -> int | None:
+    def _examples(self, batch_input: BatchInput) -> int | None:
         """Returns the size of a global batch, if known."""
-        specs = tf.nest.flatten(given.spec, expand_composites=True)
+        specs = tf.nest.flatten(batch_input.spec, expand_composites=True)
         # as_list, as a shape's items are Dimensions where v2 behavior is off.
         shapes = [s.shape.as_list() for s in specs if isinstance(s, tf.TensorSpec) and s.shape.rank]
         return shapes[0][0] if shapes else None
@@ -178,3 +180,27 @@ def _with_host_call_in_step(spec: EstimatorSpec) -> tuple[EstimatorSpec, list[st
             hooks.append(SummaryWritersHook() if is_host_call else hook)
         changed[field] = tuple(hooks)
     return spec._replace(**changed), operations
+
+
+def add_loss_metric(spec: EstimatorSpec, loss: tf.Tensor) -> EstimatorSpec:
+    """Adds the mean of the loss over the batches to a spec's metrics.
+
+    Raises:
+      ValueError: a metric of the model is named 'loss' or 'global_step'.
+    """
+    for name, quoted in ((LOSS, f'"{LOSS}"'), (_GLOBAL_STEP, f"`{_GLOBAL_STEP}`")):
+        if name in spec.eval_metric_ops:
+            raise ValueError(
+                f"Metric with name {quoted} is not allowed, because Estimator already defines a "
+                "default metric with the same name. Rename it in eval_metric_ops."
+            )
+    return spec._replace(
+        eval_metric_ops={**spec.eval_metric_ops, LOSS: tf.compat.v1.metrics.mean(loss)}
+    )
+
+
+def metric_values(spec: EstimatorSpec) -> dict[str, Any]:
+    """Returns the tensors to compute after all batches: the metrics and the global step."""
+    values = {name: value for name, (value, _) in sorted(spec.eval_metric_ops.items())}
+    values[_GLOBAL_STEP] = tf.compat.v1.train.get_global_step()
+    return values

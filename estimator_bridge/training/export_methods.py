@@ -129,7 +129,7 @@ class ExportMethods(CheckpointMethods):
                 "train() first, or give checkpoint_path."
             )
 
-        other_than = self._other_than() if not checkpoint_path else None
+        fallback_checkpoint = self._fallback_checkpoint() if not checkpoint_path else None
 
         execution = self._export_execution()
 
@@ -152,7 +152,7 @@ class ExportMethods(CheckpointMethods):
                         execution.makes_global_step,
                     )  # fmt: skip
             except (MissingCheckpointError, DamagedCheckpointError) as error:
-                other = other_than(path) if other_than and path else None
+                other = fallback_checkpoint(path) if fallback_checkpoint and path else None
                 if other is None:
                     raise
                 logging.warning("%s; taking %s", error.problem, other)

@@ -37,7 +37,7 @@ class GlobalStepView:
         return int(self._session.evaluate([self._read[0]])[0])
 
     @contextlib.contextmanager
-    def known(self, step: int | None) -> Iterator[None]:
+    def announce(self, step: int | None) -> Iterator[None]:
         """A context in which the session knows the step, until one of its runs may change it.
 
         Args:

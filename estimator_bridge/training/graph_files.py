@@ -57,7 +57,7 @@ class GraphSaverHook(_CheckpointSaverHook):
 def graph_defs_kept(graph: tf.Graph) -> Iterator[None]:
     """Within this context, a GraphDef with shapes is made once per version of the graph."""
     make = graph.as_graph_def
-    kept: dict[int, tf.compat.v1.GraphDef] = {}  # by the graph's version
+    graph_defs: dict[int, tf.compat.v1.GraphDef] = {}  # by the graph's version
 
     def as_graph_def(*args: Any, **kwargs: Any) -> Any:
         # Released TensorFlow ignores use_pybind11_proto.
@@ -66,11 +66,11 @@ def graph_defs_kept(graph: tf.Graph) -> Iterator[None]:
         if not kwargs["add_shapes"]:
             return make(**kwargs)
         version = graph.version
-        if version not in kept:
-            kept.clear()
-            kept[version] = make(add_shapes=True)
+        if version not in graph_defs:
+            graph_defs.clear()
+            graph_defs[version] = make(add_shapes=True)
         copy = tf.compat.v1.GraphDef()
-        copy.CopyFrom(kept[version])
+        copy.CopyFrom(graph_defs[version])
         return copy
 
     graph.as_graph_def = as_graph_def

@@ -30,7 +30,7 @@ __all__ = [
     "Due",
     "DueHooks",
     "HookSchedule",
-    "are_called",
+    "any_hook_due",
     "counts_steps",
     "due",
     "due_by_timer",
@@ -133,21 +133,21 @@ def due(hook: Any, step: int, loss: tf.Tensor | None = None) -> Due:
     if hasattr(type(hook), "steps_until_due") or "steps_until_due" in hook.__dict__:
         until_due = hook.steps_until_due(step)
         return until_due if isinstance(until_due, Due) else Due(steps=until_due)
-    known = _known_as(hook)
-    if known is None:
+    kind = _known_as(hook)
+    if kind is None:
         return _EVERY_STEP
-    if known is _train.SessionRunHook:
+    if kind is _train.SessionRunHook:
         return NEVER
-    if known is _train.NanTensorHook and watched_loss(hook) is loss:
+    if kind is _train.NanTensorHook and watched_loss(hook) is loss:
         return NEVER
-    last_step = final_step(hook) if known is _train.StopAtStepHook else None
+    last_step = final_step(hook) if kind is _train.StopAtStepHook else None
     if last_step is not None:
         return Due(steps=last_step - step)
-    if known is _train.GlobalStepWaiterHook and has_waited(hook):
+    if kind is _train.GlobalStepWaiterHook and has_waited(hook):
         return NEVER
-    if known is _train.LoggingTensorHook:
+    if kind is _train.LoggingTensorHook:
         return due_by_timer(timer_of(hook), logged_calls(hook) - 1)
-    if known in _BY_GLOBAL_STEP:
+    if kind in _BY_GLOBAL_STEP:
         return due_by_timer(timer_of(hook), step)
     return _EVERY_STEP
 
@@ -171,7 +171,7 @@ _KNOWN = (
 )
 
 
-def are_called(hooks: Sequence[Any]) -> bool:
+def any_hook_due(hooks: Sequence[Any]) -> bool:
     """Whether any hook has a before_run or after_run; also valid before its begin()."""
     return any(due(hook, 0) != NEVER for hook in hooks)
 
@@ -193,10 +193,10 @@ def skip(hook: Any, steps: int, step: int) -> None:
     if isinstance(hook, CountingHook):
         hook.skip(steps)
         return
-    known = _known_as(hook)
-    if known is _train.LoggingTensorHook:
+    kind = _known_as(hook)
+    if kind is _train.LoggingTensorHook:
         count_logged_calls(hook, steps)
-    elif known in _BY_NEXT_STEP:
+    elif kind in _BY_NEXT_STEP:
         move_next_step(hook, step + 1)
 
 
@@ -216,10 +216,10 @@ _known_classes: dict[Any, Any] = {}  # each hook is looked up at each call of a 
 
 
 def _class_known_as(kind: Any) -> Any:
-    for known in _KNOWN:
+    for base in _KNOWN:
         # The class of a mock or a proxy may have none.
-        if all(getattr(kind, call, None) is getattr(known, call) for call in _CALLS):
-            return known
+        if all(getattr(kind, call, None) is getattr(base, call) for call in _CALLS):
+            return base
     return None
 
 

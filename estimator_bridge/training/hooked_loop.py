@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,15 +18,16 @@ from estimator_bridge.training.global_step_view import GlobalStepView
 from estimator_bridge.training.hook_requests import HookRequests
 from estimator_bridge.training.hook_schedule import HookSchedule
 from estimator_bridge.training.log_hooks import Reached
-from estimator_bridge.training.loop_cache import LoopCache
 from estimator_bridge.training.loop_limits import LoopLimits
-from estimator_bridge.training.watchdog import moved
+from estimator_bridge.training.supervision.watchdog import note_progress
 from estimator_bridge.training.worker_sync import SingleWorkerSync
 
-__all__ = ["ENDS", "HookedLoop", "NanLossError", "Stop"]
+__all__ = ["ENDS", "HookedLoop", "LoopCache", "NanLossError", "Stop"]
 
 # Raised in a hook or a step, these end a run like the input's end.
 ENDS = (tf.errors.OutOfRangeError, StopIteration)
+# The number of single steps for which a loop that fetches more than wanted may replace a new one.
+_WORTH_A_LOOP = 100
 
 _train = tf.compat.v1.train
 _NanLossDuringTrainingError: Any = _train.NanLossDuringTrainingError
@@ -57,6 +59,63 @@ class NanLossError(_NanLossDuringTrainingError):
             "(tf.clip_by_global_norm), or look for log(0) and division by 0 in the loss and for "
             "NaN in the input (tf.debugging.check_numerics)."
         )
+
+
+class LoopCache:
+    """Compiles loops, and uses one again where it returns what is wanted.
+
+    Args:
+      make_loop: returns the compiled loop with these fetches, feeds and sums; see LoopRequest.
+      may_do_more: whether a loop that fetches more than wanted may be used. Where each sum is an
+        exchange with other workers, it may not.
+    """
+
+    def __init__(self, make_loop: Callable[..., StepLoop], may_do_more: bool):
+        self._make_loop, self._may_do_more = make_loop, may_do_more
+        self._loops: list[StepLoop] = []
+        self._last: tuple[Any, StepLoop | None] = (None, None)  # what was asked for, and returned
+        # The number of single steps taken by a loop with more fetches, by the fetches wanted.
+        self._served: Counter[tuple[str, ...]] = Counter()
+
+    def loop(
+        self,
+        refs: Sequence[str],
+        fed: tuple[str, ...],
+        sums: Sequence[str] = (),
+        is_single: bool = False,
+    ) -> StepLoop:
+        """Returns a loop.
+
+        Additional fetches are computed once a call, so calls of a single step pay for them.
+
+        Args:
+          refs: the references to fetch.
+          fed: the references that calls supply.
+          sums: CrossReplicaSum nodes that the loop has to compute.
+          is_single: whether the loop is for a call of a single step.
+        """
+        key = tuple(refs)
+        asked = key, fed, tuple(sums)
+        if self._last[1] is not None and self._last[0] == asked:  # as at most steps
+            return self._last[1]
+        asked_refs = set(refs)
+        alike = [
+            loop for loop in self._loops if fed == loop.request.fed and loop.sums.issuperset(sums)
+        ]
+        for loop in alike:
+            if asked_refs == set(loop.request.fetches):
+                self._last = asked, loop
+                return loop
+        if self._may_do_more and self._served[key] < _WORTH_A_LOOP:
+            for loop in alike:
+                if asked_refs.issubset(loop.request.fetches) and not (
+                    loop.has_effects or loop.draws_more
+                ):
+                    self._served[key] += is_single
+                    return loop
+        self._loops.append(self._make_loop(key, fed, sums))
+        self._last = asked, self._loops[-1]
+        return self._loops[-1]
 
 
 class HookedLoop:
@@ -127,6 +186,7 @@ class HookedLoop:
         if self.stop:
             return LoopResult(0, False, None, None, None)
         called = due.within(steps)
+        # Before the hooks' before_run, in which they look at their counts.
         self._schedule.skip_before(called, steps, step)
         call = self._call = HookRequests(self._session, called, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
@@ -147,7 +207,7 @@ class HookedLoop:
                 result = loop(iterator, steps, rng_step, limit, values, singly=self._singly)
         self._sync.settle()
         self._limits.observe(result.steps, time.perf_counter() - started)
-        moved()
+        note_progress()
         check_own_training()
         self._schedule.skip_all(called, result.steps, step)
         if result.fetched is not None and result.steps == steps:
@@ -158,7 +218,7 @@ class HookedLoop:
         return result
 
     @property
-    def wanted(self) -> list[str]:
+    def fetched_refs(self) -> list[str]:
         """The references that hooks fetch from the last step of the current chunk."""
         return self._call.fetches.refs if self._call else []
 
@@ -171,12 +231,12 @@ class HookedLoop:
         """Calls the hooks at the end of a chunk: ``run`` does, unless a short batch ended it.
 
         Args:
-          fetched: the values of ``wanted``.
+          fetched: the values of ``fetched_refs``.
           step: the global step, if known: TensorFlow's hooks read it again.
           reached: in training, makes the result for the log hooks.
         """
         assert self._call is not None
-        with self._step.known(step):
+        with self._step.announce(step):
             self._call.finish(fetched, reached)
         if self._call.stop_requested:
             self.request_stop()

@@ -58,8 +58,8 @@ def open_session(
     scaffold: tf.compat.v1.train.Scaffold,
     hooks: Sequence[Any],
     checkpoint_path: str | None,
-    goes_on: bool = False,
-    other_than: Callable[[str], str | None] | None = None,
+    continues_training: bool = False,
+    fallback_checkpoint: Callable[[str], str | None] | None = None,
 ) -> str | None:
     """Starts a session as MonitoredSession did: begins hooks, finalizes the graph, sets values.
 
@@ -68,8 +68,8 @@ def open_session(
       scaffold: the scaffold of the model.
       hooks: in their order.
       checkpoint_path: see ``initialize_session``.
-      goes_on: see ``initialize_session``.
-      other_than: see ``initialize_session``.
+      continues_training: see ``initialize_session``.
+      fallback_checkpoint: see ``initialize_session``.
 
     Returns:
       The restored checkpoint; None if there was none.
@@ -80,7 +80,9 @@ def open_session(
             hook.begin()
         if not is_finished:
             finalize_scaffold(scaffold)
-    restored = initialize_session(session, scaffold, checkpoint_path, goes_on, other_than)
+    restored = initialize_session(
+        session, scaffold, checkpoint_path, continues_training, fallback_checkpoint
+    )
     for hook in hooks:
         hook.after_create_session(session, session.queues.coordinator)
     return restored
@@ -90,8 +92,8 @@ def initialize_session(
     session: LiftedSession,
     scaffold: tf.compat.v1.train.Scaffold,
     checkpoint_path: str | None,
-    goes_on: bool = False,
-    other_than: Callable[[str], str | None] | None = None,
+    continues_training: bool = False,
+    fallback_checkpoint: Callable[[str], str | None] | None = None,
 ) -> str | None:
     """Sets the first state of all variables and tables, as SessionManager did.
 
@@ -99,10 +101,10 @@ def initialize_session(
       session: the session of the traced graph, which is the default graph.
       scaffold: finalized.
       checkpoint_path: the checkpoint to restore; None runs the model's initialization.
-      goes_on: whether the saver writes to the checkpoint's folder, and so has to know the older
-        checkpoints there that it will delete.
-      other_than: given a damaged or deleted checkpoint, returns the one to restore instead; None
-        if there is no other.
+      continues_training: whether the saver writes to the checkpoint's folder, and so has to know
+        the older checkpoints there that it will delete.
+      fallback_checkpoint: given a damaged or deleted checkpoint, returns the one to restore
+        instead; None if there is no other.
 
     Returns:
       The restored checkpoint; None if there was none.
@@ -112,8 +114,10 @@ def initialize_session(
       RuntimeError: variables are left without a value.
     """
     if checkpoint_path:
-        checkpoint_path = _restore_one(session, scaffold.saver, checkpoint_path, other_than)
-        if goes_on:
+        checkpoint_path = _restore_one(
+            session, scaffold.saver, checkpoint_path, fallback_checkpoint
+        )
+        if continues_training:
             _recover_last_checkpoints(scaffold.saver, checkpoint_path)
     else:
         if scaffold.init_op is not None:
@@ -137,14 +141,14 @@ def _restore_one(
     session: LiftedSession,
     saver: Any,
     path: str,
-    other_than: Callable[[str], str | None] | None,
+    fallback_checkpoint: Callable[[str], str | None] | None,
 ) -> str:
     while True:
         try:
             _restore(session, saver, path)
             return path
         except (MissingCheckpointError, DamagedCheckpointError) as error:
-            other = other_than(path) if other_than else None
+            other = fallback_checkpoint(path) if fallback_checkpoint else None
             if other is None:
                 raise
             logging.warning("%s; taking %s", error.problem, other)

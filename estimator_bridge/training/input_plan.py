@@ -1,20 +1,25 @@
-"""The plan of an input: the result of an input_fn, and its layout for the steps of a mode."""
+"""The input of a program: the result of an input_fn, its layout, and how steps draw from it."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data import BatchInput, placeholders
+from estimator_bridge.data import BatchInput, drawing_nodes, placeholders
 from estimator_bridge.data.static_shapes import pad_batches
-from estimator_bridge.graph import LiftedSession
+from estimator_bridge.graph import InputPart, LiftedSession, SessionInput, Snapshot
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.runtime import BatchLayout
+from estimator_bridge.tensorflow_private import eager_mode, watch_ends
 
-__all__ = ["InputPlan", "TracedBatch", "split_batch_structure"]
+__all__ = ["InputPlan", "ProgramInput", "TracedBatch", "split_batch_structure"]
+
+_v1 = tf.compat.v1
+_INITIALIZED = (_v1.GraphKeys.LOCAL_VARIABLES, _v1.GraphKeys.TABLE_INITIALIZERS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +95,7 @@ class InputPlan:
         else:
             batch = placeholders(self.replica_spec)
         refs = [*self.input.names_of(batch), *([] if size is None else [size.name])]
-        features, labels = split_batch_structure(self.input.unpacked(batch))
+        features, labels = split_batch_structure(self.input.unpack(batch))
         if mode == ModeKeys.PREDICT:
             labels = None
         return TracedBatch(features, labels, tuple(refs), size)
@@ -102,7 +107,7 @@ class InputPlan:
           session: see ``BatchInput.dataset``.
           may_be_ahead: see ``on_demand``.
         """
-        prepare = functools.partial(self._prepared, session, may_be_ahead)
+        prepare = functools.partial(self._prepare, session, may_be_ahead)
         return self.input.batches(session, prepare, self.layout.full_batch is not None)
 
     def on_demand(self, session: LiftedSession, dataset: Any, may_be_ahead: bool) -> Any:
@@ -118,7 +123,7 @@ class InputPlan:
             return dataset
         return dataset.with_options(_nothing_ahead())
 
-    def _prepared(
+    def _prepare(
         self,
         session: LiftedSession,
         may_be_ahead: bool,
@@ -135,6 +140,102 @@ class InputPlan:
         if not may_be_ahead:
             return self.on_demand(session, dataset, may_be_ahead)
         return dataset.prefetch(tf.data.AUTOTUNE)
+
+
+@dataclasses.dataclass(frozen=True)
+class ProgramInput:
+    """The source of the batches of a program's steps.
+
+    Attributes:
+      plan: the plan of the input.
+      session: the session of the graph in which the input_fn was called.
+      is_apart: whether that graph differs from the model's, because the program is reused.
+    """
+
+    plan: InputPlan
+    session: LiftedSession
+    is_apart: bool = False
+
+    def dataset(self, may_be_ahead: bool = False) -> Any:
+        """Returns the batches for the compiled loop; the session is initialized.
+
+        Args:
+          may_be_ahead: see ``BatchInput.may_be_read_ahead``.
+        """
+        return self._with_threads(lambda: self.plan.dataset(self.session, may_be_ahead))
+
+    def open_later(
+        self,
+        session: LiftedSession,
+        refs: tuple[str, ...],
+        make_iterator: Callable[[Any], Any] = iter,
+        is_watched: Callable[[], bool] = lambda: True,
+    ) -> SessionInput:
+        """Lets a program's steps and session runs draw from one iterator.
+
+        Args:
+          session: the session of the program's graph.
+          refs: that graph's tensors that a batch's flat components stand for.
+          make_iterator: makes an iterator of a dataset, ``DividedDatasets`` or ``HostDatasets``.
+            It is called just before the first batch is drawn.
+          is_watched: see ``BatchInput.may_be_read_ahead``.
+
+        Returns:
+          The holder of the iterator, which is also the session's input now.
+        """
+        tensors = [session.graph.get_tensor_by_name(ref) for ref in refs if " " not in ref]
+        whole = InputPart(drawing_nodes(tensors), refs)
+        may_be_ahead = self.plan.input.may_be_read_ahead(is_watched)
+        batch_input, divides = self.plan.input, self.plan.divides
+        static = [whole] if not divides or batch_input.is_whole else batch_input.drawn_parts()
+
+        def open_input() -> tuple[Any, Sequence[InputPart]]:
+            if divides:
+                dataset, parts = self._with_threads(
+                    lambda: batch_input.datasets(self.session, static)
+                )
+                with eager_mode():
+                    dataset = self.plan.on_demand(self.session, dataset, may_be_ahead)
+            else:
+                dataset, parts = self.dataset(may_be_ahead), static
+            watch_ends()
+            with eager_mode():
+                return make_iterator(dataset), parts
+
+        refusal = self.plan.refusal
+        session.input = SessionInput(static, open_input, refusal, divides, not may_be_ahead)
+        return session.input
+
+    def end(self) -> None:
+        """Stops the input's threads; frees what only this input used."""
+        graph = self.session.graph
+        self.session.end_input()
+        if graph is None:
+            return
+        if self.is_apart:
+            self.session.close()
+            Snapshot.forget(graph)
+        else:
+            Snapshot.forget_rows(graph, self.session.given_to_functions)
+
+    def is_like(self, plan: InputPlan) -> bool:
+        """Whether a program traced for this input can be used for another plan."""
+        other, mine = plan.input, self.plan.input
+        are_whole = not self.plan.divides or (other.is_whole and mine.is_whole)
+        return other.spec == mine.spec and not other.has_plain_values and are_whole
+
+    def _with_threads(self, make: Callable[[], Any]) -> Any:
+        """Starts the threads of the input, and returns the result of ``make``."""
+        graph = self.session.graph
+        if self.is_apart and any(map(graph.get_collection, _INITIALIZED)):
+            with graph.as_default():
+                init = [_v1.local_variables_initializer(), _v1.tables_initializer()]
+                self.session.run(init)
+        # Datasets put their functions into the default graph too; the model's is finalized.
+        with tf.Graph().as_default(), eager_mode():
+            result = make()
+        self.session.queues.start(self.session, self.plan.input.needless_runners())
+        return result
 
 
 def _nothing_ahead() -> tf.data.Options:

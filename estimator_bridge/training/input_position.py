@@ -77,7 +77,7 @@ class CheckpointInputPipelineHook(_SessionRunHook):
         self._iterator: Any = None
         self._last = 0
         self._every: int | None = None  # steps, in a process that saves positions alone
-        self._positions = self._beside(os.path.join(self._folder, "model.ckpt"))
+        self._positions = self._positions_of(os.path.join(self._folder, "model.ckpt"))
 
     def steps_until_due(self, step: int) -> float:
         """The next step to save at, for a process that saves positions alone."""
@@ -115,7 +115,7 @@ class CheckpointInputPipelineHook(_SessionRunHook):
         self._iterator, self._every = None, None
         here = [saver for saver in savers if _same(checkpoint_folder(saver), self._folder)]
         if here:
-            self._positions = self._beside(checkpoint_path(here[0]))
+            self._positions = self._positions_of(checkpoint_path(here[0]))
             listeners_of(here[0]).insert(0, _PositionListener(self))
         elif self._config.is_chief or not self._config.save_checkpoints_steps:
             raise ValueError(
@@ -179,17 +179,17 @@ class CheckpointInputPipelineHook(_SessionRunHook):
 
         A worker saves its position beside the chief, so a kill may come between the two.
         """
-        return [name for name in self._other_names if self._beside_as(name).lacks(step)]
+        return [name for name in self._other_names if self._positions_named(name).lacks(step)]
 
     def tidy(self, step: int) -> None:
         """Deletes the positions of checkpoints that were deleted."""
         if self._iterator is not None:
             self._positions.tidy(step)
 
-    def _beside(self, model: str) -> Positions:
+    def _positions_of(self, model: str) -> Positions:
         return Positions(self._folder, self._name, model)
 
-    def _beside_as(self, name: str) -> Positions:
+    def _positions_named(self, name: str) -> Positions:
         return Positions(self._folder, name, os.path.join(self._folder, "model.ckpt"))
 
 
@@ -223,7 +223,7 @@ def follow_savers(hooks: Iterable[Any]) -> None:
 
 
 def with_whole_position(
-    checkpoint_path: str, hooks: Iterable[Any], other_than: Callable[[str], str | None]
+    checkpoint_path: str, hooks: Iterable[Any], fallback_checkpoint: Callable[[str], str | None]
 ) -> str:
     """Finds the newest checkpoint whose input position is not damaged either.
 
@@ -232,7 +232,7 @@ def with_whole_position(
     Args:
       checkpoint_path: the newest whole checkpoint.
       hooks: all of the run.
-      other_than: see ``initialize_session``.
+      fallback_checkpoint: see ``initialize_session``.
 
     Returns:
       The checkpoint to restore: the one given where no older one is better.
@@ -244,14 +244,14 @@ def with_whole_position(
         problems = [p for hook in positions if (p := hook.damage(step))]
         if not problems:
             break
-        older = other_than(path)
+        older = fallback_checkpoint(path)
         logging.warning(
             "%s; %s", problems[0], f"taking {older}" if older else "there is no older checkpoint"
         )
         path = older
     path = path or checkpoint_path
     lost = [name for hook in positions for name in hook.without_position(step_of(path))]
-    older = other_than(path) if lost else None
+    older = fallback_checkpoint(path) if lost else None
     # Once only: where processes save at other steps than the chief, no older one is better.
     if older and not any(
         hook.damage(step_of(older)) or hook.without_position(step_of(older)) for hook in positions

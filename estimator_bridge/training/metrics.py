@@ -1,4 +1,4 @@
-"""The loss as a metric of evaluation, and the results as summaries."""
+"""The results of an evaluation as summaries."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import check_model_dir
 from estimator_bridge.errors import ModelDirLostError
-from estimator_bridge.model import EstimatorSpec
 from estimator_bridge.tensorflow_private import forget_event_writers
 from estimator_bridge.training.event_files import tags_at
 
-__all__ = ["LOSS", "add_loss_metric", "metric_values", "write_results", "written_once"]
+__all__ = ["write_results", "written_once"]
 
-LOSS = "loss"
 _WRITER_THREAD = "EventLoggerThread"
 _GLOBAL_STEP = tf.compat.v1.GraphKeys.GLOBAL_STEP
 _summary = tf.compat.v1.Summary
@@ -42,30 +40,6 @@ def written_once(step: int) -> Iterator[None]:
         yield
     finally:
         _WRITTEN_ONCE.reset(token)
-
-
-def add_loss_metric(spec: EstimatorSpec, loss: tf.Tensor) -> EstimatorSpec:
-    """Adds the mean of the loss over the batches to a spec's metrics.
-
-    Raises:
-      ValueError: a metric of the model is named 'loss' or 'global_step'.
-    """
-    for name, quoted in ((LOSS, f'"{LOSS}"'), (_GLOBAL_STEP, f"`{_GLOBAL_STEP}`")):
-        if name in spec.eval_metric_ops:
-            raise ValueError(
-                f"Metric with name {quoted} is not allowed, because Estimator already defines a "
-                "default metric with the same name. Rename it in eval_metric_ops."
-            )
-    return spec._replace(
-        eval_metric_ops={**spec.eval_metric_ops, LOSS: tf.compat.v1.metrics.mean(loss)}
-    )
-
-
-def metric_values(spec: EstimatorSpec) -> dict[str, Any]:
-    """Returns the tensors to compute after all batches: the metrics and the global step."""
-    values = {name: value for name, (value, _) in sorted(spec.eval_metric_ops.items())}
-    values[_GLOBAL_STEP] = tf.compat.v1.train.get_global_step()
-    return values
 
 
 def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: str | None) -> None:

@@ -86,20 +86,20 @@ def call_model_fn(
       ValueError: there are labels and it takes none, or it did not return a spec of this mode.
     """
     named = fn_args(model_fn)
-    given = {"features": features}
+    arguments = {"features": features}
     if "labels" in named:
-        given["labels"] = labels
+        arguments["labels"] = labels
     elif labels is not None:
         raise ValueError(
             "model_fn does not take labels, but input_fn returns labels: "
             f"{describe_fn(model_fn)}. Add a labels argument to it, or return features alone."
         )
     offered = {"mode": mode, "params": params, "config": config}
-    given.update({name: value for name, value in offered.items() if name in named})
+    arguments.update({name: value for name, value in offered.items() if name in named})
     logging.info("Calling model_fn.")
     if runs_on:
         logging.info("Running %s on %s", mode, runs_on)
-    spec = model_fn(**given)
+    spec = model_fn(**arguments)
     logging.info("Done calling model_fn.")
     if not isinstance(spec, (EstimatorSpec, TPUEstimatorSpec)):
         raise ValueError(

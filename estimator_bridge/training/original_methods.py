@@ -56,9 +56,9 @@ class OriginalMethods:
         offered = {"mode": mode, "params": self.params, "config": self.config}
         if input_context:
             offered["input_context"] = input_context
-        given = {name: offered[name] for name in fn_args(input_fn) if name in offered}
+        arguments = {name: offered[name] for name in fn_args(input_fn) if name in offered}
         with tf.device("/cpu:0"):
-            return input_fn(**given)
+            return input_fn(**arguments)
 
     def _get_features_and_labels_from_input_fn(
         self, input_fn: Callable[..., Any], mode: str
@@ -105,10 +105,10 @@ class OriginalMethods:
                 "predict_keys argument is not valid in case of non-dict predictions. Got "
                 f"predict_keys={predict_keys!r}, and the model predicts {predictions!r}."
             )
-        found = {key: value for key, value in predictions.items() if key in predict_keys}
-        if not found:
+        chosen = {key: value for key, value in predictions.items() if key in predict_keys}
+        if not chosen:
             raise ValueError(
                 f"Expected to run at least one output from {list(predictions)}, provided "
                 f"{predict_keys}."
             )
-        return found
+        return chosen

@@ -32,15 +32,15 @@ def with_params(params: Any, **added: Any) -> Any:
             f"params must be a dict (or an HParams), since {' and '.join(map(repr, added))} is to "
             f"be added, got {type(params).__name__}: {params!r}.{advice}"
         )
-    given = copy.deepcopy(params)
+    copied = copy.deepcopy(params)
     for name, value in added.items():
-        if not hasattr(given, "set_hparam"):
-            given[name] = value
-        elif name in given:
-            given.set_hparam(name, value)
+        if not hasattr(copied, "set_hparam"):
+            copied[name] = value
+        elif name in copied:
+            copied.set_hparam(name, value)
         else:
-            given.add_hparam(name, value)
-    return given
+            copied.add_hparam(name, value)
+    return copied
 
 
 def shown_params(params: Any) -> Any:

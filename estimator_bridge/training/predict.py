@@ -15,8 +15,8 @@ from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.loop_limits import LoopLimits
 from estimator_bridge.training.predict_ahead import loop_ahead
 from estimator_bridge.training.program import Program
-from estimator_bridge.training.termination import interruptible
-from estimator_bridge.training.watchdog import Beat
+from estimator_bridge.training.supervision.termination import interruptible
+from estimator_bridge.training.supervision.watchdog import Beat
 
 __all__ = ["predict_program", "select_outputs"]
 
@@ -66,7 +66,7 @@ def predict_program(
     checkpoint_path: str | None,
     yield_single_examples: bool,
     beat: Beat,
-    other_than: Callable[[str], str | None] | None = None,
+    fallback_checkpoint: Callable[[str], str | None] | None = None,
 ) -> Iterator[Any]:
     """Yields predictions, computed batch by batch.
 
@@ -77,26 +77,30 @@ def predict_program(
       checkpoint_path: the checkpoint to use; None for the initial values.
       yield_single_examples: whether to yield examples, or whole batches.
       beat: the beat of the watchdog, paused while the caller has control.
-      other_than: see ``initialize_session``.
+      fallback_checkpoint: see ``initialize_session``.
     """
     graph, shards = program.graph, program.execution.shards
     outputs = select_outputs(program.traced.outputs, predict_keys)
-    given_hooks = [*hooks, *program.spec.prediction_hooks]
+    all_hooks = [*hooks, *program.spec.prediction_hooks]
     datasets: list[Any] = []
 
     def begin(dataset: Any) -> Any:
         datasets.append(dataset)
         return iter(dataset)
 
-    source = program.read_input(begin)
+    source = program.input.open_later(program.session, program.inputs, begin)
     with interruptible("Prediction"), continue_trace(graph, shards):
         open_session(
-            program.session, program.scaffold, given_hooks, checkpoint_path, other_than=other_than
+            program.session,
+            program.scaffold,
+            all_hooks,
+            checkpoint_path,
+            fallback_checkpoint=fallback_checkpoint,
         )
         iterator = source.iterator
-    ahead = None if given_hooks else loop_ahead(program, outputs, datasets[0], iterator)
+    ahead = None if all_hooks else loop_ahead(program, outputs, datasets[0], iterator)
     batches = (
-        _step_by_step(program, outputs, iterator, given_hooks)
+        _step_by_step(program, outputs, iterator, all_hooks)
         if ahead is None
         else ahead.batches(iterator)
     )
@@ -105,7 +109,7 @@ def predict_program(
             yield from _examples(values, yield_single_examples)
     program.check_input()
     with continue_trace(graph, shards):
-        for hook in given_hooks:
+        for hook in all_hooks:
             hook.end(program.session)
 
 
@@ -124,11 +128,11 @@ def _step_by_step(
 ) -> Iterator[dict[str, Any]]:
     """Yields the outputs of each batch, with the hooks called around each step."""
     size = program.batch.valid_size
-    wanted = _OutputsHook({**outputs, **({_SIZE: size} if size is not None else {})})
+    outputs_hook = _OutputsHook({**outputs, **({_SIZE: size} if size is not None else {})})
     step = program.global_step
     loop = HookedLoop(
         program.session,
-        [*hooks, wanted],
+        [*hooks, outputs_hook],
         program.kept_loop,
         None,
         LoopLimits(steps=1),
@@ -145,7 +149,7 @@ def _step_by_step(
         done += result.steps
         ended = result.input_ended
         if result.steps:
-            yield wanted.values
+            yield outputs_hook.values
 
 
 class _NoLengthError(ValueError, IndexError, TypeError):

@@ -11,33 +11,24 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.checkpoint import CheckpointingSession
 from estimator_bridge.compile_for import current_job
-from estimator_bridge.data import drawing_nodes
-from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import (
     GlobalSteps,
-    InputPart,
     LiftedSession,
-    Resources,
-    SessionInput,
     is_on_tpu,
     trace_graph,
 )
 from estimator_bridge.model import MODE_NAMES, EstimatorSpec, ModeKeys
 from estimator_bridge.runtime import LoopRequest, Step, StepLoop, StepOutputs, is_on_jax, step_loop
-from estimator_bridge.tensorflow_private import eager_mode, global_step_read
+from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.tpu_presence import CHECKS_TPU
 from estimator_bridge.training.compile_steps import TracedStep, compile_loop
 from estimator_bridge.training.execution import Execution, TracedModel
-from estimator_bridge.training.initialize import prepare_saver, with_default_local_init
-from estimator_bridge.training.input_plan import InputPlan, TracedBatch
-from estimator_bridge.training.metrics import metric_values
-from estimator_bridge.training.program_input import ProgramInput
-from estimator_bridge.training.xla_mode import XLA_VARIABLE, XlaMode, tracing_context, xla_mode
+from estimator_bridge.training.input_plan import InputPlan, ProgramInput, TracedBatch
+from estimator_bridge.training.xla_mode import XlaMode, make_compiled_loop, xla_mode
 from estimator_bridge.training.xla_trial import TrialLoop, XlaTrial
 
-__all__ = ["ModelSource", "Program", "ProgramLoops", "trace_program"]
+__all__ = ["ModelSource", "Program", "ProgramLoops"]
 
 _v1 = tf.compat.v1
 
@@ -60,16 +51,16 @@ class ProgramLoops:
     """The compiled functions of a program, shared with a program that replaces it.
 
     Attributes:
-      kept: the loops by their requests.
+      by_request: the loops.
       with_outputs: the loops that return the outputs of each step, by their fetches.
       short_steps: the steps for an evaluation's last batch, by its size.
       is_checked: whether XLA has compiled the step as for a TPU, see `--check-tpu`.
-      trial: measures steps with and without XLA, see ``XlaWish.AUTO``.
+      trial: measures steps with and without XLA, see ``XlaMode.AUTO``.
       is_compiled: whether a TPU's compiler has compiled the step, see `--compile-for`.
       global_steps: makes the global steps of the graphs of later inputs.
     """
 
-    kept: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
+    by_request: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
     with_outputs: dict[Any, StepLoop] = dataclasses.field(default_factory=dict)
     short_steps: dict[int, Any] = dataclasses.field(default_factory=dict)
     is_checked: bool = False
@@ -130,25 +121,6 @@ class Program:
     def dataset(self) -> Any:
         """Returns the batches for the compiled loop; the session is initialized."""
         return self.input.dataset(self.plan.input.is_self_contained)
-
-    def read_input(
-        self,
-        make_iterator: Callable[[Any], Any] = iter,
-        is_watched: Callable[[], bool] = lambda: True,
-    ) -> SessionInput:
-        """Lets the steps and the session runs draw from one iterator.
-
-        Args:
-          make_iterator: see ``ProgramInput.open_later``.
-          is_watched: see ``BatchInput.may_be_read_ahead``.
-
-        Returns:
-          The holder of the iterator.
-        """
-        tensors = [self.graph.get_tensor_by_name(name) for name in self.inputs if " " not in name]
-        whole = InputPart(drawing_nodes(tensors), self.inputs)
-        self.session.input = source = self.input.open_later(whole, make_iterator, is_watched)
-        return source
 
     @property
     def traced_step(self) -> TracedStep:
@@ -234,11 +206,11 @@ class Program:
             loop = make()
         elif xla is XlaMode.ON and self.mode == ModeKeys.TRAIN:
             alone = LoopRequest(jit_compile=True, in_blocks=True)
-            loop = _compiled(
+            loop = make_compiled_loop(
                 make, lambda: StepLoop(self.session, strategy, step, self.plan.layout, alone)
             )
         else:
-            loop = _compiled(make)
+            loop = make_compiled_loop(make)
         if os.environ.get(CHECKS_TPU) and self.execution.shards is not None:
             self._check_for_tpu(loop)
         self._compile_for_tpu(loop)
@@ -293,9 +265,9 @@ class Program:
     ) -> StepLoop:
         """Returns the result of ``make_loop``, which the program compiles only once per request."""
         key = tuple(fetches), tuple(fed), tuple(sums)
-        if key not in self.loops.kept:
-            self.loops.kept[key] = self.make_loop(fetches, fed, sums)
-        return self.loops.kept[key]
+        if key not in self.loops.by_request:
+            self.loops.by_request[key] = self.make_loop(fetches, fed, sums)
+        return self.loops.by_request[key]
 
     def kept_loop_with_outputs(self, fetches: Sequence[str]) -> StepLoop:
         """Returns a kept loop that returns the fetches of each of its steps."""
@@ -315,133 +287,3 @@ class Program:
         """Stops the input's threads and frees the variables."""
         self.input.session.close()
         self.session.close()
-
-
-def _compiled(
-    make: Callable[..., StepLoop], make_required: Callable[[], StepLoop] | None = None
-) -> StepLoop:
-    """Returns a loop of compiled steps, or of uncompiled ones if XLA cannot compile them.
-
-    Args:
-      make: makes the loop.
-      make_required: makes a loop that XLA has to compile, without the fetches of hooks; they may
-        be what cannot be compiled.
-
-    Raises:
-      NotCompilableError: XLA cannot compile the required loop.
-    """
-    try:
-        loop = make(jit_compile=True, in_blocks=True)
-        loop.check_compiles()
-    except NotCompilableError as error:
-        if make_required is not None:
-            _require(make_required)
-        logging.warning("XLA is asked for, but a step runs without it. %s", error)
-        return make()
-    try:
-        loop.check_blocks()
-    except NotCompilableError as error:
-        logging.warning("XLA compiles each step by itself, not several as one. %s", error)
-        return make(jit_compile=True)
-    return loop
-
-
-def _require(make: Callable[[], StepLoop]) -> None:
-    """Raises an error if XLA cannot compile a loop."""
-    try:
-        make().check_compiles()
-    except NotCompilableError as error:
-        raise NotCompilableError(
-            f"{XLA_VARIABLE}=on (train.py --xla=on) requires that XLA compiles the training step. "
-            f"{error}\nTo train without XLA where it cannot compile the step, use 'auto'."
-        ) from error
-
-
-def trace_program(
-    execution: Execution,
-    model_fn: Callable[..., Any],
-    input_fn: Callable[..., Any],
-    mode: str,
-    params: Mapping[str, Any],
-    after_model: Callable[[], None] | None = None,
-    shared: Resources | None = None,
-) -> Program:
-    """Calls input_fn and model_fn in a new graph, as the original did and in its order.
-
-    Args:
-      execution: the layout of the model.
-      model_fn: a checked model_fn.
-      input_fn: the user's input_fn.
-      mode: one of ModeKeys.
-      params: a copy for this call.
-      after_model: called in the graph after model_fn, for a warm start.
-      shared: the variables of another trace of the same model.
-    """
-    config = execution.config
-    if config.device_fn is not None:
-        logging.log_first_n(
-            logging.WARN,
-            "RunConfig's device_fn sets the devices of the traced graph's operations; what runs is "
-            "placed by the strategy, not by them.",
-            1,
-        )
-    with (
-        trace_graph(config.tf_random_seed, execution.shards) as graph,
-        execution.scope(mode),
-        _v1.device(config.device_fn),
-    ):
-        if execution.makes_global_step:
-            _make_global_step(execution, mode)
-        plan = execution.plan_input(input_fn, graph, mode, params)
-        batch = plan.trace_batch(mode)
-        if mode == ModeKeys.PREDICT:
-            _warn_of_no_end(plan)
-        with tracing_context(xla_mode(config, execution.strategy), execution.strategy):
-            traced = execution.trace(model_fn, batch, mode, params)
-        if mode == ModeKeys.TRAIN:
-            global_step_read()  # of a model's own step; otherwise it has been made
-        if after_model:
-            after_model()
-        if mode == ModeKeys.TRAIN:
-            _add_loss_summary(traced.spec.loss)
-        results = metric_values(traced.spec) if mode == ModeKeys.EVAL else {}
-        scaffold = traced.spec.scaffold or _v1.train.Scaffold()
-        if mode == ModeKeys.EVAL:
-            scaffold = with_default_local_init(scaffold)
-        prepare_saver(scaffold, config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours)
-    session = CheckpointingSession(graph, execution.strategy, shared)
-    program = Program(
-        execution,
-        mode,
-        session,
-        ProgramInput(plan, session),
-        batch,
-        dataclasses.replace(traced, scaffold=scaffold, results=results),
-        ModelSource(model_fn, params),
-    )
-    program.check_runtime()
-    return program
-
-
-def _make_global_step(execution: Execution, mode: str) -> None:
-    use_resource = True if execution.step_is_resource else None
-    with _v1.variable_scope(_v1.get_variable_scope(), use_resource=use_resource):
-        _v1.train.create_global_step()
-    if mode == ModeKeys.TRAIN:
-        global_step_read()
-
-
-def _warn_of_no_end(plan: InputPlan) -> None:
-    if not plan.input.may_end:
-        _v1.logging.warning(
-            "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict "
-            "yields forever. This is probably a mistake: return a tf.data.Dataset, or take as many "
-            "predictions as you need with itertools.islice."
-        )
-
-
-def _add_loss_summary(loss: tf.Tensor) -> None:
-    """Adds the loss to the summaries, unless the model has a summary of that name."""
-    if not any(s.op.name == "loss" for s in _v1.get_collection(_v1.GraphKeys.SUMMARIES)):
-        _v1.summary.scalar("loss", loss)  # 'loss_1' where the model's scope took the name
-    _v1.add_to_collection(_v1.GraphKeys.LOSSES, loss)

@@ -40,7 +40,7 @@ class ProgramCache:
           params: a copy for this call.
           may_keep: whether there is a checkpoint and the caller has no hooks.
         """
-        program = self._reused(mode, input_fn, params) if may_keep else None
+        program = self._reuse(mode, input_fn, params) if may_keep else None
         program, is_whole = program or trace(), False
         try:
             try:
@@ -58,11 +58,11 @@ class ProgramCache:
             else:
                 program.close()
 
-    def _reused(
+    def _reuse(
         self, mode: str, input_fn: Callable[..., Any], params: Mapping[str, Any]
     ) -> Program | None:
-        kept = self._programs.pop(mode, None)
-        program = kept and kept.with_input(input_fn, params)
-        if kept and not program:
-            kept.close()
+        earlier = self._programs.pop(mode, None)
+        program = earlier and earlier.with_input(input_fn, params)
+        if earlier and not program:
+            earlier.close()
         return program

@@ -73,10 +73,10 @@ class _Refused:
                 "that computes)"
             )
 
-    def none_of(self, message: Any, known: set[str], prefix: str = "") -> None:
+    def none_of(self, message: Any, names: set[str], prefix: str = "") -> None:
         """Collects the fields of a message that are set and unknown."""
         for field, _ in message.ListFields():
-            if field.name not in known:
+            if field.name not in names:
                 self._reasons.append(f"{prefix}{field.name} (no counterpart in TF2)")
 
     def warn(self) -> None:
@@ -101,9 +101,9 @@ def _apply_threads(config: Any, refused: _Refused) -> None:
             tf.config.threading.set_inter_op_parallelism_threads,
         ),
     ):
-        wanted = getattr(config, name)
-        if wanted and getter() != wanted:
-            refused.attempt(f"{name}: {wanted}", lambda s=setter, n=wanted: s(n))  # type: ignore[misc]
+        value = getattr(config, name)
+        if value and getter() != value:
+            refused.attempt(f"{name}: {value}", lambda s=setter, n=value: s(n))  # type: ignore[misc]
 
 
 def _apply_devices(config: Any, refused: _Refused) -> None:
@@ -143,8 +143,8 @@ def _apply_graph_options(options: Any, refused: _Refused) -> None:
             unknown.add(field.name)
     if rewrites:
         tf.config.optimizer.set_experimental_options(rewrites)
-    known = {field.name for field, _ in options.rewrite_options.ListFields()} - unknown
-    refused.none_of(options.rewrite_options, known, "graph_options.rewrite_options.")
+    names = {field.name for field, _ in options.rewrite_options.ListFields()} - unknown
+    refused.none_of(options.rewrite_options, names, "graph_options.rewrite_options.")
     refused.none_of(optimizer, {"global_jit_level"}, "graph_options.optimizer_options.")
     refused.none_of(options, {"optimizer_options", "rewrite_options"}, "graph_options.")
 

@@ -1,4 +1,9 @@
-"""Evaluates a smaller last batch by a step of its size."""
+"""Evaluates a smaller last batch by a step of its size.
+
+The model is traced once more, for that size: a ``metric_fn`` needs no masks, and no examples are
+dropped. If the examples cannot be divided over the replicas, each replica sees all of them and the
+first one's results count.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,8 @@ from estimator_bridge.graph.snapshot import Snapshot, node_name
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.runtime import StepLoop
 from estimator_bridge.tensorflow_private import eager_mode, end_iterator, watch_ends
-from estimator_bridge.training.program import Program, trace_program
+from estimator_bridge.training.program import Program
+from estimator_bridge.training.trace_program import trace_program
 
 __all__ = ["ShortStep", "evaluate_short_batch", "short_step", "trace_short"]
 
@@ -53,18 +59,18 @@ def short_step(program: Program, elements: tf.data.Dataset) -> ShortStep:
 
 def trace_short(program: Program, elements: tf.data.Dataset) -> Program:
     """Traces the model for batches of the elements' static size."""
-    given, source = elements, program.plan.input
+    dataset, source = elements, program.plan.input
     if source.is_packed:  # the loop reads the packed ones
 
-        def unpacked(*batch: Any) -> Any:
-            return source.unpacked(batch if len(batch) > 1 else batch[0])
+        def unpack(*batch: Any) -> Any:
+            return source.unpack(batch if len(batch) > 1 else batch[0])
 
         with eager_mode():
-            given = elements.map(unpacked)
+            dataset = elements.map(unpack)
     return trace_program(
         program.execution.for_batch_of(_size_of(elements)),
         program.source.model_fn,
-        lambda params: given,
+        lambda params: dataset,
         ModeKeys.EVAL,
         program.source.params,
         shared=program.session.resources,
@@ -110,8 +116,8 @@ class ShortStep:
             finally:
                 end_iterator(iterator)
         added = [ref for ref in fetches if ref not in here]
-        found = self._of_session(added)
-        return None if found is None else {**(result.fetched or {}), **found}
+        values = self._of_session(added)
+        return None if values is None else {**(result.fetched or {}), **values}
 
     def loop(self, fetches: tuple[str, ...] = ()) -> StepLoop:
         """Returns the compiled loop with these fetches."""

@@ -18,7 +18,7 @@ from estimator_bridge.tensorflow_private import listeners_of, write_graph_def
 from estimator_bridge.training.async_saver import AsyncCheckpointSaverHook, wants_async
 from estimator_bridge.training.first_batches import give_hooks_the_input
 from estimator_bridge.training.graph_files import GraphSaverHook
-from estimator_bridge.training.hook_schedule import are_called
+from estimator_bridge.training.hook_schedule import any_hook_due
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import (
@@ -32,9 +32,9 @@ from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.monitoring import monitored
 from estimator_bridge.training.own_hooks import ObservingHook
 from estimator_bridge.training.program import Program
-from estimator_bridge.training.rescue_checkpoint import LostFolder
 from estimator_bridge.training.saver_listener import release_savers, watch_savers
-from estimator_bridge.training.termination import Stage, Termination
+from estimator_bridge.training.supervision.rescue_checkpoint import LostFolder
+from estimator_bridge.training.supervision.termination import Stage, Termination
 from estimator_bridge.training.watched_input import is_watched
 from estimator_bridge.training.worker_sync import SingleWorkerSync, worker_sync_of
 
@@ -53,7 +53,7 @@ def train_program(
     checkpoint_path: str | None,
     rate_tags: tuple[str, str | None],
     termination: Termination,
-    other_than: Callable[[str], str | None] | None = None,
+    fallback_checkpoint: Callable[[str], str | None] | None = None,
 ) -> float | None:
     """Runs training steps until enough are done, a hook stops it, or the input ends.
 
@@ -67,7 +67,7 @@ def train_program(
       checkpoint_path: the checkpoint to resume from; None starts from initial values.
       rate_tags: see ``RateLogHook``.
       termination: checked between chunks.
-      other_than: see ``initialize_session``.
+      fallback_checkpoint: see ``initialize_session``.
 
     Returns:
       The loss of the last step; None if no step ran.
@@ -79,16 +79,18 @@ def train_program(
         all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
         follow_savers(all_hooks)
         watch_savers(all_hooks)
-        if checkpoint_path and other_than:
-            checkpoint_path = with_whole_position(checkpoint_path, all_hooks, other_than)
+        if checkpoint_path and fallback_checkpoint:
+            checkpoint_path = with_whole_position(checkpoint_path, all_hooks, fallback_checkpoint)
         is_resumed = checkpoint_path is not None
         program.input.session.resources.inputs.keeps_positions = saves_positions(all_hooks)
-        source = program.read_input(
+        source = program.input.open_later(
+            session,
+            program.inputs,
             lambda dataset: open_input(dataset, all_hooks, program.global_step, is_resumed),
             lambda: is_watched(graph, all_hooks),
         )
         open_session(
-            program.session, program.scaffold, all_hooks, checkpoint_path, True, other_than
+            program.session, program.scaffold, all_hooks, checkpoint_path, True, fallback_checkpoint
         )
         sync.start_alike()
         start = program.global_step
@@ -169,7 +171,7 @@ def _run(
         loss = loss if result.loss is None else result.loss
         if result.limit_value is not None and result.steps:
             step = result.limit_value
-            sync.reached(step)
+            sync.note_step(step)
             for observer in observers:
                 observer.observe(step, limit, result.loss, examples)
         if result.input_ended:
@@ -193,15 +195,15 @@ def _all_hooks(
     summary of a checkpoint's step that is written after it.
     """
     config, spec = program.execution.config, program.spec
-    given = [*hooks, *spec.training_hooks]
+    all_of_program = [*hooks, *spec.training_hooks]
     chief = [] if not config.is_chief else list(spec.training_chief_hooks)
-    savers = [h for h in [*given, *chief] if isinstance(h, _v1.train.CheckpointSaverHook)]
+    savers = [h for h in [*all_of_program, *chief] if isinstance(h, _v1.train.CheckpointSaverHook)]
     if (
         config.is_chief
         and not savers
         and (config.save_checkpoints_secs or config.save_checkpoints_steps)
     ):
-        savers = [_saver_hook(config, program.scaffold, model_dir, wants_async(given))]
+        savers = [_saver_hook(config, program.scaffold, model_dir, wants_async(all_of_program))]
         chief.insert(0, savers[0])
     if saving_listeners and config.is_chief:
         if not savers:
@@ -209,8 +211,8 @@ def _all_hooks(
                 "There should be a CheckpointSaverHook to use saving_listeners. Please set one of "
                 "the RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs."
             )
-        known = listeners_of(savers[0])
-        known.extend(listener for listener in saving_listeners if listener not in known)
+        listeners = listeners_of(savers[0])
+        listeners.extend(listener for listener in saving_listeners if listener not in listeners)
     own, losses, summaries = [], [], []
     every_steps = config.log_step_count_steps
     if every_steps:
@@ -230,7 +232,7 @@ def _all_hooks(
         )
     watch = _v1.train.NanTensorHook(spec.loss)
     # Hooks that come later see its request, and those that come before may set the step.
-    last = [StopAtHook()] if are_called([*given, *spec.training_chief_hooks]) else []
+    last = [StopAtHook()] if any_hook_due([*all_of_program, *spec.training_chief_hooks]) else []
     return [*summaries, *chief, *own, *hooks, *last, watch, *losses, *spec.training_hooks]
 
 

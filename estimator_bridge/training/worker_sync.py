@@ -16,7 +16,7 @@ from estimator_bridge.runtime import StepLoop, Workers, workers_of
 from estimator_bridge.runtime.worker_loss import is_loss, is_slow_peer
 from estimator_bridge.runtime.worker_restart import rejoin, tell_failure, too_late
 from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.training.termination import Termination
+from estimator_bridge.training.supervision.termination import Termination
 
 __all__ = [
     "SingleWorkerSync",
@@ -55,9 +55,9 @@ def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) ->
         )
     count = config.num_worker_replicas
     if count > 1 and (strategy is None or workers_of(strategy).count == 1):
-        given = "None" if strategy is None else type(strategy).__name__
+        name = "None" if strategy is None else type(strategy).__name__
         raise ValueError(
-            f"TF_CONFIG's cluster has {count} workers ({jobs}), but train_distribute={given} does "
+            f"TF_CONFIG's cluster has {count} workers ({jobs}), but train_distribute={name} does "
             f"not join them: each would train a model of its own, and overwrite the others'. {use}"
         )
 
@@ -172,7 +172,7 @@ class SingleWorkerSync:
         del base, with_sums
         return loop, loop.has_effects or loop.draws_more
 
-    def reached(self, step: int) -> None:
+    def note_step(self, step: int) -> None:
         """Ignores the step: no message to other workers names it."""
 
     def end(self, terminated: bool) -> bool:
@@ -197,7 +197,7 @@ class WorkerSync(SingleWorkerSync):
         self._workers, self._session = workers, session
         graph = session.graph
         session.resources.wholes.has_first_replica = workers.is_chief
-        common = self._common(_described(graph))
+        common = self._common(_describe(graph))
         self._names = [line.split(" ")[1] for line in common if not line.startswith((_SUM, _OWN))]
         self._replica_locals = [line.split(" ")[1] for line in common if line.startswith(_OWN)]
         (first_key,) = workers.largest([workers.keys.next])
@@ -211,9 +211,9 @@ class WorkerSync(SingleWorkerSync):
         mark = zlib.crc32(text.encode())
         largest, smallest = self._workers.largest([mark, -mark])
         alike = largest == -smallest
-        said = [set(own)] if alike else [set(s.split("\n")) for s in self._workers.texts(text)]
-        common = set.intersection(*said)
-        differing = sorted(set.union(*said) - common)
+        models = [set(own)] if alike else [set(s.split("\n")) for s in self._workers.texts(text)]
+        common = set.intersection(*models)
+        differing = sorted(set.union(*models) - common)
         if any(not line.startswith((_OTHER, _OWN)) for line in differing):
             raise WorkerError(
                 "The workers traced different models. Not at all of "
@@ -298,16 +298,16 @@ class WorkerSync(SingleWorkerSync):
         extra = sorted(loop.sums - base().sums)
         split, any_extra = self._workers.largest([int(loop.has_effects), int(bool(extra))])
         if any_extra:
-            said = self._workers.texts("\n".join(extra))
-            wanted = sorted({name for text in said for name in text.split("\n") if name})
-            self._check_known(wanted)
-            missing = [name for name in wanted if name not in loop.sums]
+            texts = self._workers.texts("\n".join(extra))
+            asked = sorted({name for text in texts for name in text.split("\n") if name})
+            self._check_known(asked)
+            missing = [name for name in asked if name not in loop.sums]
             loop = with_sums(missing) if missing else loop
         return loop, bool(split)
 
     def _check_known(self, sums: Sequence[str]) -> None:
-        _, known = self._workers.keys.of(self._session.graph)
-        unknown = [name for name in sums if name not in known]
+        _, keys = self._workers.keys.of(self._session.graph)
+        unknown = [name for name in sums if name not in keys]
         if unknown:
             raise NotImplementedError(
                 f"A hook fetches {unknown[0]!r}, a cross-replica sum that it made itself. Not all "
@@ -315,7 +315,7 @@ class WorkerSync(SingleWorkerSync):
                 "hook fetch it."
             )
 
-    def reached(self, step: int) -> None:
+    def note_step(self, step: int) -> None:
         """Notes the step that training has reached."""
         self._workers.last_step = max(self._workers.last_step, step)
 
@@ -338,7 +338,7 @@ class WorkerSync(SingleWorkerSync):
         return bool(any_terminated)
 
 
-def _described(graph: tf.Graph) -> list[str]:
+def _describe(graph: tf.Graph) -> list[str]:
     """Returns what the workers' models must share, one line per variable and per sum."""
     trained = {v.op.name for v in graph.get_collection(_GraphKeys.TRAINABLE_VARIABLES)}
     local = {v.op.name for v in graph.get_collection(_GraphKeys.LOCAL_VARIABLES)}

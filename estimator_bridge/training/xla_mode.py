@@ -1,17 +1,21 @@
-"""Reads from the environment and the RunConfig whether XLA compiles the steps."""
+"""Whether XLA compiles the steps: as the environment or the RunConfig asks, where it can."""
 
 from __future__ import annotations
 
 import contextlib
 import enum
 import os
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.compat.v1 import logging
 
+from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import for_tpu, is_on_tpu
+from estimator_bridge.runtime import StepLoop
 
-__all__ = ["XLA_VARIABLE", "XlaMode", "tracing_context", "xla_mode"]
+__all__ = ["XlaMode", "make_compiled_loop", "tracing_context", "xla_mode"]
 
 XLA_VARIABLE = "ESTIMATOR_BRIDGE_XLA"
 
@@ -66,3 +70,43 @@ def tracing_context(
     after a loop get other seeds.
     """
     return contextlib.nullcontext() if mode is XlaMode.OFF else for_tpu(strategy)
+
+
+def make_compiled_loop(
+    make: Callable[..., StepLoop], make_required: Callable[[], StepLoop] | None = None
+) -> StepLoop:
+    """Returns a loop of compiled steps, or of uncompiled ones if XLA cannot compile them.
+
+    Args:
+      make: makes the loop.
+      make_required: makes a loop that XLA has to compile, without the fetches of hooks; they may
+        be what cannot be compiled.
+
+    Raises:
+      NotCompilableError: XLA cannot compile the required loop.
+    """
+    try:
+        loop = make(jit_compile=True, in_blocks=True)
+        loop.check_compiles()
+    except NotCompilableError as error:
+        if make_required is not None:
+            _require(make_required)
+        logging.warning("XLA is asked for, but a step runs without it. %s", error)
+        return make()
+    try:
+        loop.check_blocks()
+    except NotCompilableError as error:
+        logging.warning("XLA compiles each step by itself, not several as one. %s", error)
+        return make(jit_compile=True)
+    return loop
+
+
+def _require(make: Callable[[], StepLoop]) -> None:
+    """Raises an error if XLA cannot compile a loop."""
+    try:
+        make().check_compiles()
+    except NotCompilableError as error:
+        raise NotCompilableError(
+            f"{XLA_VARIABLE}=on (train.py --xla=on) requires that XLA compiles the training step. "
+            f"{error}\nTo train without XLA where it cannot compile the step, use 'auto'."
+        ) from error

@@ -180,7 +180,7 @@ STAND_INS: dict[str, dict[str, str]] = {
         for name in ("_load_global_step_from_checkpoint_dir", "_write_dict_to_summary")
     },
     "keras_lib": {"FormattedKeyError": f"{_FACE}.keras.structures.FormattedKeyError"},
-    "model_fn": {"LOSS_METRIC_KEY": f"{_FACE}.training.metrics.LOSS"},
+    "model_fn": {"LOSS_METRIC_KEY": f"{_FACE}.training.execution.LOSS"},
     "run_config": {"TaskType": f"{_FACE}.model.TaskType"},
     "tpu.util": {
         "IterationsPerLoopCounter": f"{_FACE}.model.IterationsPerLoop",

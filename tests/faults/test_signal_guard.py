@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from estimator_bridge.training import guard_process, signal_guard, signal_watch
-from estimator_bridge.training.guard_process import Guard
-from estimator_bridge.training.termination import ending_on_signals
+from estimator_bridge.training.supervision import guard_process, signal_guard, signal_watch
+from estimator_bridge.training.supervision.guard_process import Guard
+from estimator_bridge.training.supervision.termination import ending_on_signals
 
 ON = "on 1 15,2 35.0 Training\t/nowhere"
 
@@ -72,7 +72,7 @@ def forked(program, stderr):
 def test_signals_that_are_read_in_time_are_the_trainings_own(wake):
     reading, writing = wake
     guard = Guard(reading)
-    guard.told(ON, 0.0)
+    guard.receive(ON, 0.0)
     assert guard.look(0.0) is None
     assert guard.look_again_in(0.0) is None
     writing.send(bytes([signal.SIGTERM]))
@@ -87,7 +87,7 @@ def test_signals_that_are_read_in_time_are_the_trainings_own(wake):
 def test_signals_that_stay_unread_end_it(wake):
     reading, writing = wake
     guard = Guard(reading)
-    guard.told(ON, 0.0)
+    guard.receive(ON, 0.0)
     writing.send(bytes([signal.SIGCHLD, signal.SIGINT, signal.SIGINT]))  # as `timeout` sends them
     assert guard.look(1.0) is None
     assert guard.look(30.0) is None
@@ -97,7 +97,7 @@ def test_signals_that_stay_unread_end_it(wake):
 def test_a_second_signal_ends_it_soon(wake):
     reading, writing = wake
     guard = Guard(reading)
-    guard.told(ON, 0.0)
+    guard.receive(ON, 0.0)
     writing.send(bytes([signal.SIGTERM]))
     assert guard.look(1.0) is None
     writing.send(bytes([signal.SIGTERM]))
@@ -108,16 +108,16 @@ def test_a_second_signal_ends_it_soon(wake):
 def test_a_training_that_falls_silent_while_it_ends(wake):
     reading, writing = wake
     guard = Guard(reading)
-    guard.told(ON, 0.0)
-    guard.told("until 7 5.0", 1.0)  # of another call
+    guard.receive(ON, 0.0)
+    guard.receive("until 7 5.0", 1.0)  # of another call
     assert guard.look(100.0) is None
-    guard.told("until 1 10.0", 101.0)
-    guard.told("until 1 10.0", 105.0)  # the last checkpoint has its own time
+    guard.receive("until 1 10.0", 101.0)
+    guard.receive("until 1 10.0", 105.0)  # the last checkpoint has its own time
     assert guard.look(114.0) is None
     writing.send(bytes([signal.SIGTERM]))  # a second one, which nobody reads
     assert guard.look(114.5) is None
     assert guard.look(115.1) == "14 s after a signal"
-    guard.told("off", 115.2)
+    guard.receive("off", 115.2)
     assert not guard.is_on
     assert guard.look(200.0) is None
 
@@ -125,7 +125,7 @@ def test_a_training_that_falls_silent_while_it_ends(wake):
 def test_signals_of_others_are_none_of_its_business(wake):
     reading, writing = wake
     guard = Guard(reading)
-    guard.told("on 1 2 35.0 Evaluation\t", 0.0)
+    guard.receive("on 1 2 35.0 Evaluation\t", 0.0)
     writing.send(bytes([signal.SIGTERM, signal.SIGCHLD]))
     assert guard.look(1.0) is None
     assert guard.look(100.0) is None
@@ -234,7 +234,7 @@ def test_a_notebook_is_not_killed_by_ctrl_c(tmp_path, monkeypatch):
 
 
 def test_the_line_says_what_can_be_known(tmp_path):
-    standing = guard_process._standing
+    standing = guard_process._describe_checkpoint
     assert standing(str(tmp_path)) == f"No checkpoint was written to {tmp_path} yet."
     (tmp_path / "checkpoint").write_bytes(b"\xff\x00")
     assert standing(str(tmp_path)) == f"No checkpoint was written to {tmp_path} yet."

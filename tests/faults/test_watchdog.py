@@ -3,12 +3,14 @@
 import os
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from absl import logging
 
 import estimator_bridge as eb
-from estimator_bridge.training.stall_diagnosis import diagnose_stall
+from estimator_bridge.training.supervision import stall_diagnosis
+from estimator_bridge.training.supervision.stall_diagnosis import diagnose_stall
 
 import tensorflow as tf  # isort: skip
 
@@ -123,7 +125,7 @@ def test_the_process_can_be_ended(tmp_path):
     watchdog = eb.training.Watchdog(NAP / 3, end=True)
     child = os.fork()  # nothing of TensorFlow runs in the child but what it ends in
     if not child:
-        from estimator_bridge.training.watchdog import watched
+        from estimator_bridge.training.supervision.watchdog import watched
 
         with watched("Training", [watchdog], str(tmp_path)):
             time.sleep(60)
@@ -143,3 +145,8 @@ def test_a_thread_without_anything_of_note_is_in_a_step():
     finally:
         done.set()
         thread.join()
+
+
+def test_each_file_that_names_the_reason_of_a_stall_exists():
+    package = Path(eb.__file__).parent
+    assert [place for place in stall_diagnosis._PLACES if not (package / place).is_file()] == []

@@ -1,6 +1,7 @@
 """The loop runs the given number of steps, on every replica, and loses no example."""
 
 import dataclasses
+import textwrap
 import types
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import tensorflow as tf
 from engine import initialize_all, lifted_session, ref, run_program, v1
 
+from estimator_bridge import runtime
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.runtime import (
     BatchLayout,
@@ -365,3 +367,11 @@ def test_the_loop_under_v2_behavior_off():
         """
     )
     assert lines[-1] == "9 True 2.000 2.000"
+
+
+def test_the_engine_runs_alone_as_the_package_shows():
+    example = runtime.__doc__.partition("without an estimator::\n")[2]
+    source, _, shown = example.partition("It prints::\n")
+    lines = textwrap.dedent(shown).strip().splitlines()
+    assert lines
+    assert run_program(source)[-len(lines) :] == lines

@@ -13,8 +13,8 @@ from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.testing import TPUGraph, described_tpu
 from estimator_bridge.tpu.execution import TPUExecution
 from estimator_bridge.tpu.global_batch import GlobalBatch
-from estimator_bridge.training.program import trace_program
 from estimator_bridge.training.short_batches import short_step
+from estimator_bridge.training.trace_program import trace_program
 
 import tensorflow as tf  # isort: skip
 

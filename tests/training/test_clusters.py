@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge.training import worker_sync
-from estimator_bridge.training.termination import Termination
+from estimator_bridge.training.supervision.termination import Termination
 
 ADDRESSES = {"chief": ["a:1"], "worker": ["b:1"]}
 

@@ -1,1 +1,19 @@
-"""The runtime in which JAX runs the steps. Only its functions import JAX, when they are called."""
+"""The runtime in which JAX runs the steps. Only its functions import JAX, when they are called.
+
+``JaxLoop`` uses the engine's step: ``ReplicaStep`` lifts it, ``StepLowering`` lowers one replica's
+part to HLO as for ``--compile-for``, with the updated variables as further results.
+``lowered_module`` makes it a JAX primitive whose lowering inlines it, and ``program``
+calls that in a ``lax.while_loop`` under ``shard_map``, over a mesh with a device for each replica,
+with donated state. Replica numbers and sums over replicas become those of the mesh. TensorFlow
+reads the batches of a block of up to 256 steps or 64 MB (``block_reader``) while JAX runs
+the block before it. Blocks are padded to a few sizes, so that JAX compiles few programs. The host's
+part, such as metrics, follows a block, step by step (``host_steps``).
+
+Each device keeps its own copy of a variable, so batch normalization's averages differ between
+replicas, and a checkpoint has the first replica's, as on a TPU. Uniform numbers and integers are
+those of emulated cores: XLA draws the same bits, and the step makes floats of them as TensorFlow's
+kernels do. What is missing is refused while the model is traced (``refusals``).
+
+JAX is imported by these functions alone, when one is called. One private name of JAX is used, the
+conversion of HLO to StableHLO, so a range of releases is pinned (``devices``).
+"""

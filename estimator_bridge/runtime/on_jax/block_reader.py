@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import host_device
 from estimator_bridge.runtime.batch_source import BatchSource, batch_source_of
-from estimator_bridge.runtime.step_values import BatchLayout
+from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.tensorflow_private import eager_mode, flat_call
 
 __all__ = ["BlockReader", "ReadBlock"]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from estimator_bridge.errors import NotOnJaxError
-from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.on_jax.block_reader import BlockReader, ReadBlock
 from estimator_bridge.runtime.on_jax.program import Results, whole_sharding
 from estimator_bridge.runtime.on_jax.step import JaxStep
 from estimator_bridge.runtime.on_jax.values import JaxValues
+from estimator_bridge.runtime.step_values import LoopResult
 
 __all__ = ["Blocks"]
 
@@ -99,7 +99,7 @@ class Blocks:
         self, block: ReadBlock, position: int, before: Results, fed: Sequence[np.ndarray]
     ) -> Results:
         """Starts the steps of a block."""
-        program, size = self._step.program, self._padded(block.steps)
+        program, size = self._step.program, self._pad(block.steps)
         parts = [_with_rows(part, size) for part in block.parts]
 
         def run(fixed: Sequence[Any], updated: Sequence[Any]) -> Any:
@@ -108,7 +108,7 @@ class Blocks:
         resources = self._step.session.resources
         return self._values.run(run, program.fixed, program.updated, resources)
 
-    def _padded(self, count: int) -> int:
+    def _pad(self, count: int) -> int:
         """Returns the size of a block: one of those already compiled, or a power of two."""
         fitting = [size for size in self._sizes if count <= size <= 4 * count]
         if fitting:

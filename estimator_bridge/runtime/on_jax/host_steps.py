@@ -116,7 +116,7 @@ class HostSteps:
         refs = HostPart.needs_of(self._stage)
         values = [rows[ref] for ref in refs]
         if self._run is None:
-            self._run = self._traced(refs, values)
+            self._run = self._trace(refs, values)
         with eager_mode(), tf.device(host_device()):
             resources.combine(self._part.used)
             tensors = [
@@ -125,7 +125,7 @@ class HostSteps:
             self._run(tf.constant(steps), tf.constant(position, tf.int64), values, tensors)
             resources.deal_out(self._part.writes & resources.variables.keys(), ())
 
-    def _traced(self, refs: Sequence[str], values: Sequence[np.ndarray]) -> Any:
+    def _trace(self, refs: Sequence[str], values: Sequence[np.ndarray]) -> Any:
         """Returns the function of the host's part of several steps."""
         part, replicas = self._part, self._strategy.num_replicas_in_sync
         assert part is not None
@@ -161,7 +161,7 @@ class HostSteps:
             if self._compute is None:
                 specs = [tf.TensorSpec(t.shape, t.dtype) for t in tensors]
                 self._compute = tf.function(
-                    lambda *given: self._fetches.computed(given), autograph=False
+                    lambda *parts: self._fetches.compute(parts), autograph=False
                 ).get_concrete_function(*specs)
             values = self._compute(*tensors)
         return [value.numpy() for value in values]

@@ -9,15 +9,15 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession, with_user_line
-from estimator_bridge.runtime.loop_result import LoopResult
 from estimator_bridge.runtime.on_jax.blocks import Blocks
 from estimator_bridge.runtime.on_jax.host_steps import HostSteps
 from estimator_bridge.runtime.on_jax.program import with_x64
 from estimator_bridge.runtime.on_jax.refusals import check_step
 from estimator_bridge.runtime.on_jax.step import JaxStep
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
-from estimator_bridge.runtime.prepared_step import prepared_step
-from estimator_bridge.runtime.step_values import BatchLayout, LoopRequest, Step
+from estimator_bridge.runtime.prepared_step import prepare_step
+from estimator_bridge.runtime.replicas import BatchLayout
+from estimator_bridge.runtime.step_values import LoopRequest, LoopResult, Step
 
 __all__ = ["JaxLoop"]
 
@@ -48,9 +48,9 @@ class JaxLoop:
         request: LoopRequest,
     ):
         self._session, self.request = session, request
-        prepared = prepared_step(session, strategy, step, layout, request)
+        prepared = prepare_step(session, strategy, step, layout, request)
         run, fetches = prepared.run, prepared.fetches
-        self._parts, self._beside = prepared.parts, prepared.beside
+        self._parts, self._session_run_counter = prepared.parts, prepared.session_run_counter
         self.draws_more, self.has_effects = self._parts.are_more, fetches.has_effects
         self.sums, self.names = frozenset(run.sums), run.names
         check_step(run, session, strategy)
@@ -80,12 +80,13 @@ class JaxLoop:
         del singly
         if self._parts.are_chosen:
             iterator = self._parts.of(iterator)
-        beside = self._beside.count() if self._beside else 0
+        counter = self._session_run_counter
+        session_runs = counter.count() if counter else 0
         try:
             self._step.run.check_ready()
-            self._step.run.begin_loop((rng_step if start is None else start) + beside)
+            self._step.run.begin_loop((rng_step if start is None else start) + session_runs)
             with with_x64():
-                result = self._blocks(iterator, steps, rng_step + beside, limit, fed)
+                result = self._blocks(iterator, steps, rng_step + session_runs, limit, fed)
             self._session.random.steps = rng_step + result.steps
             return result
         except tf.errors.OpError as error:

@@ -12,8 +12,8 @@ from estimator_bridge.graph import LiftedSession, host_device
 from estimator_bridge.runtime.on_jax.host_steps import HostSteps
 from estimator_bridge.runtime.on_jax.program import StepsProgram, StepsShape
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
+from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.runtime.step import ReplicaStep
-from estimator_bridge.runtime.step_values import BatchLayout
 from estimator_bridge.tensorflow_private import eager_mode
 
 __all__ = ["JaxStep"]

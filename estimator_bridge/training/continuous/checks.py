@@ -66,8 +66,8 @@ def check_hooks(hooks: Iterable[Any] | None) -> tuple[Any, ...]:
     Raises:
       TypeError: it is no list, or one is no SessionRunHook.
     """
-    wanted = "All hooks must be `SessionRunHook` instances"
-    return checked_items(hooks, _train.SessionRunHook, wanted)
+    rule = "All hooks must be `SessionRunHook` instances"
+    return checked_items(hooks, _train.SessionRunHook, rule)
 
 
 def check_listeners(listeners: Iterable[Any] | None) -> tuple[Any, ...]:
@@ -76,8 +76,8 @@ def check_listeners(listeners: Iterable[Any] | None) -> tuple[Any, ...]:
     Raises:
       TypeError: it is no list, or one is no CheckpointSaverListener.
     """
-    wanted = "All saving_listeners must be `CheckpointSaverListener` instances"
-    return checked_items(listeners, _train.CheckpointSaverListener, wanted)
+    rule = "All saving_listeners must be `CheckpointSaverListener` instances"
+    return checked_items(listeners, _train.CheckpointSaverListener, rule)
 
 
 def check_exporters(exporters: Any) -> tuple[Exporter, ...]:
@@ -89,13 +89,13 @@ def check_exporters(exporters: Any) -> tuple[Exporter, ...]:
     """
     if not exporters:
         return ()
-    given = [exporters] if isinstance(exporters, Exporter) else exporters
-    if not isinstance(given, Iterable) or not all(isinstance(e, Exporter) for e in given):
+    several = [exporters] if isinstance(exporters, Exporter) else exporters
+    if not isinstance(several, Iterable) or not all(isinstance(e, Exporter) for e in several):
         raise TypeError(
             "`exporters` must be an Exporter, an iterable of Exporter, or `None`, found "
             f"{exporters!r}."
         )
-    names = [exporter.name for exporter in given]
+    names = [exporter.name for exporter in several]
     for name in names:
         if not name:
             raise ValueError(
@@ -111,4 +111,4 @@ def check_exporters(exporters: Any) -> tuple[Exporter, ...]:
             "`exporters` must have unique names: each has its folder model_dir/export/NAME. All "
             f"exporter names: {names}."
         )
-    return tuple(given)
+    return tuple(several)

@@ -55,8 +55,8 @@ class EvalResult(_Fields):
         if status == EvalStatus.EVALUATED:
             _check_evaluated(metrics, checkpoint_path)
         else:
-            given = {"metrics": metrics, "checkpoint_path": checkpoint_path}
-            for name, value in given.items():
+            results = {"metrics": metrics, "checkpoint_path": checkpoint_path}
+            for name, value in results.items():
                 if value:
                     raise ValueError(
                         f"{name} must be `None` if status is not {EvalStatus.EVALUATED}; got "

@@ -89,7 +89,7 @@ class Evaluator:
         result = EvalResult(EvalStatus.EVALUATED, metrics, path)
         exports = self._export(metrics, path, step)
         if progress:
-            progress.evaluated(step)
+            progress.note_evaluation(step)
         self._warned_at = None
         self._evaluated = path
         return result, exports
@@ -131,10 +131,10 @@ class Evaluator:
             if before is None:
                 exports.append(None)
                 continue
-            made = [name for name in there if name not in before]
-            if made:  # by a process that was killed then
+            new_exports = [name for name in there if name not in before]
+            if new_exports:  # by a process that was killed then
                 exporter.delete_old(folder)
-                exports.append(tf.compat.as_bytes(os.path.join(folder, made[-1])))
+                exports.append(tf.compat.as_bytes(os.path.join(folder, new_exports[-1])))
                 continue
             if self._progress:
                 self._progress.export(exporter.name, there)

@@ -11,7 +11,7 @@ import tensorflow as tf
 from estimator_bridge.training.continuous.evaluation_results import EvalResult, EvalStatus
 from estimator_bridge.training.continuous.evaluator import Evaluator
 from estimator_bridge.training.continuous.progress_note import Progress
-from estimator_bridge.training.termination import asked_to_end
+from estimator_bridge.training.supervision.termination import asked_to_end
 
 __all__ = ["ContinuousEvalListener", "EvaluateAfterSaving"]
 

@@ -39,7 +39,7 @@ class Progress:
         self._folder = tf.compat.as_str_any(model_dir)
         self._path = os.path.join(self._folder, _NOTE)
         self.was_unfinished = tf.io.gfile.exists(self._path)
-        self._left: dict[str, Any] = read_note(self._path, _parsed) or {}
+        self._left: dict[str, Any] = read_note(self._path, _parse) or {}
         self._now: dict[str, Any] = {}
         self.done: int | None = self._left.get(_DONE)
 
@@ -86,7 +86,7 @@ class Progress:
         """Notes that an exporter chose not to export anything; written with the next note."""
         self._now[_EXPORTS][name] = None
 
-    def evaluated(self, step: int) -> None:
+    def note_evaluation(self, step: int) -> None:
         """Notes that the evaluation and the exports of a step are done."""
         self._now, self._left, self.done = {_DONE: step}, {}, step
         self._write()
@@ -101,7 +101,7 @@ class Progress:
         write_note(self._path, self._now)
 
 
-def _parsed(note: dict[str, Any]) -> dict[str, Any]:
+def _parse(note: dict[str, Any]) -> dict[str, Any]:
     """Checks a note's types; raises what wrong ones cause."""
     for name in (_DUE, _DONE):
         if not isinstance(note.get(name, 0), int):

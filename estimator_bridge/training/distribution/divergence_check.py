@@ -27,16 +27,16 @@ def check_no_divergence(
     """
     if replicas == 1:
         return
-    found = diverging_variables(graph, operations, Resources.owners_in(graph))
+    diverging = diverging_variables(graph, operations, Resources.owners_in(graph))
     weights = {variable.op.name for variable in tf.compat.v1.trainable_variables()}
-    drifting = [name for name in found if name in weights]
+    drifting = [name for name in diverging if name in weights]
     if drifting:
         some = ", ".join(repr(name) for name in drifting[:5])
         raise ValueError(
             f"The {replicas} replicas of {of} would drift apart: {len(drifting)} of "
             f"{len(weights)} trainable variables ({some}{', ...' if drifting[5:] else ''}) are "
             "given values that each replica computes from its own batch, the first by operation "
-            f"{found[drifting[0]]!r}. A hand-written optimizer has to add up the replicas' "
+            f"{diverging[drifting[0]]!r}. A hand-written optimizer has to add up the replicas' "
             "gradients before it uses them: gradients = tf.distribute.get_replica_context()"
             ".all_reduce(tf.distribute.ReduceOp.SUM, gradients). The apply_gradients of "
             "TensorFlow's own optimizers does so."

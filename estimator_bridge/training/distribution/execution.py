@@ -82,8 +82,8 @@ class DistributedExecution(Execution):
             return LoopLimits(steps=self._steps_per_call)
         return super().loop_limits(mode, steps)
 
-    def _examples(self, given: BatchInput) -> int | None:
-        each = super()._examples(given)
+    def _examples(self, batch_input: BatchInput) -> int | None:
+        each = super()._examples(batch_input)
         return each and each * self.strategy.num_replicas_in_sync
 
     def trace(

@@ -54,7 +54,7 @@ def chart(
       from_zero: whether the axis starts at 0, as for rates and shares.
     """
     finite = [
-        dataclasses.replace(c, points=_thinned([p for p in c.points if math.isfinite(p[1])]))
+        dataclasses.replace(c, points=_thin_out([p for p in c.points if math.isfinite(p[1])]))
         for c in curves
     ]
     finite = [curve for curve in finite if curve.points]
@@ -115,16 +115,16 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
     return low, high
 
 
-def _thinned(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+def _thin_out(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
     """Returns at most so many points: of each stretch, the first, the lowest and the highest."""
     if len(points) <= _MOST_POINTS:
         return list(points)
     length = math.ceil(3 * len(points) / _MOST_POINTS)
-    kept = {points[-1]}
+    drawn = {points[-1]}
     for start in range(0, len(points), length):
         stretch = points[start : start + length]
-        kept |= {stretch[0], min(stretch, key=_value), max(stretch, key=_value)}
-    return sorted(kept)
+        drawn |= {stretch[0], min(stretch, key=_value), max(stretch, key=_value)}
+    return sorted(drawn)
 
 
 def _value(point: tuple[int, float]) -> float:

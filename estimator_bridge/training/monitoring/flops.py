@@ -53,13 +53,13 @@ def count_flops(
     unknown: list[str] = []
     for operation in _with_shapes(graph, snapshot, names, shapes).get_operations():
         try:
-            found = flops_of(operation)
+            count = flops_of(operation)
         except UnknownShapeError:
             unknown.append(operation.name)
             continue
-        if found:
-            by_type[operation.type] += found
-            dtypes[operation.outputs[0].dtype.base_dtype.name] += found
+        if count:
+            by_type[operation.type] += count
+            dtypes[operation.outputs[0].dtype.base_dtype.name] += count
     hidden = _hidden_products(snapshot, names)
     reasons = []
     if unknown:
@@ -79,11 +79,11 @@ def _with_shapes(
     shapes: Mapping[str, Sequence[int | None]],
 ) -> tf.Graph:
     """Returns a copy of the step's graph in which a batch has these shapes."""
-    wanted = set(names) - {node_name(ref) for ref in snapshot.constants}
-    given: dict[str, Any] = {}
+    copied_names = set(names) - {node_name(ref) for ref in snapshot.constants}
+    inputs: dict[str, Any] = {}
     copied = tf.compat.v1.GraphDef(versions=snapshot.versions, library=snapshot.library)
     for name in names:
-        if name not in wanted:
+        if name not in copied_names:
             continue
         node = copied.node.add()
         node.CopyFrom(snapshot.nodes[name])
@@ -94,17 +94,17 @@ def _with_shapes(
         for ref in snapshot.nodes[name].input:
             if ref.startswith("^"):
                 continue  # orders nothing that has a shape
-            if node_name(ref) not in wanted:
-                given[tensor_ref(ref)] = None
+            if node_name(ref) not in copied_names:
+                inputs[tensor_ref(ref)] = None
             node.input.append(ref)
     static = tf.Graph()
     with static.as_default():
-        for ref in given:
+        for ref in inputs:
             name, _, output = ref.partition(":")
             # Not get_tensor_by_name: of a reference variable, it returns the value.
             tensor = graph.get_operation_by_name(name).outputs[int(output)]
-            given[ref] = _stand_in(snapshot, tensor, shapes.get(ref, tensor.shape))
-        tf.graph_util.import_graph_def(copied, given, name="")
+            inputs[ref] = _stand_in(snapshot, tensor, shapes.get(ref, tensor.shape))
+        tf.graph_util.import_graph_def(copied, inputs, name="")
     return static
 
 

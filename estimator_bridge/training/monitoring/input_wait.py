@@ -174,16 +174,16 @@ class MeasuredLoop:
         # Datasets put their functions into the default graph too; the model's is finalized.
         with tf.Graph().as_default(), eager_mode(), tf.device(host_device()):
             drawn = self._batches.draw(iterator, steps * self._wait.elements)
-        made = self._wait.clock()
+        drawn_at = self._wait.clock()
         result = self._loop(drawn, steps, rng_step, limit, fed, start, False)
         ended = self._wait.clock()
-        self._wait.observe_ready(result.steps, ended - made, made - begun, of_steps)
+        self._wait.observe_ready(result.steps, ended - drawn_at, drawn_at - begun, of_steps)
         return result
 
 
-def _goes_on(result: LoopResult, wanted: int, further: int, limit: int | None) -> bool:
+def _goes_on(result: LoopResult, steps: int, further: int, limit: int | None) -> bool:
     """Whether further steps may follow a call that was to run ``wanted``."""
-    if result.steps < wanted or result.input_ended:
+    if result.steps < steps or result.input_ended:
         return False
     if result.loss is not None and math.isnan(result.loss):
         return False

@@ -60,24 +60,24 @@ class Meter:
         self._peak: Peak | None = None
         self._waits: list[float] = []
 
-    def make_loop(self, *given: Any, **options: Any) -> StepLoop | MeasuredLoop:
+    def make_loop(self, *references: Any, **options: Any) -> StepLoop | MeasuredLoop:
         """Returns the program's loop, measured where one process feeds it."""
-        loop = self._program.make_loop(*given, **options)
+        loop = self._program.make_loop(*references, **options)
         if self._names is None:
             self._names = loop.names
         return loop if self._wait is None else MeasuredLoop(loop, self._wait, self._batches)
 
-    def measured(self, report: StepReport) -> StepReport:
+    def measure(self, report: StepReport) -> StepReport:
         """Returns a report with the figures of the time since the last one."""
         wait = self._wait.share() if self._wait else None
         if wait is not None:
             self._waits.append(wait)
         flops = share = None
-        found = self._counted()
-        if found.total and report.steps_per_sec:
+        counted = self._count_flops()
+        if counted.total and report.steps_per_sec:
             replicas = self._program.execution.strategy.num_replicas_in_sync
-            flops = found.total * replicas * report.steps_per_sec
-            peak = self._peak_here(found)
+            flops = counted.total * replicas * report.steps_per_sec
+            peak = self._peak_here(counted)
             share = flops / (peak.flops * replicas) if peak.flops else None
         rate, examples = report.examples_per_sec, self._examples()
         if rate is None and report.steps_per_sec and examples:
@@ -96,7 +96,7 @@ class Meter:
         size = drawn[0][0]
         return size * (plan.layout.elements or 1) if size else None
 
-    def _counted(self) -> StepFlops:
+    def _count_flops(self) -> StepFlops:
         """Returns the FLOPs of a replica's step; nothing before a batch's shapes are known."""
         if self._flops is None:
             drawn = self._batches.shapes
@@ -160,8 +160,8 @@ class Meter:
             total = f"{as_si(self._flops.total)}FLOP"
             shown["FLOPs of a replica's step"] = f"{total} ({types.strip()})"
             shown["chip"] = peak.device
-            known = f"{as_si(peak.flops)}FLOP/s" if peak.flops else f"unknown: {peak.about}"
-            shown["peak of its matrix units"] = known
+            rate = f"{as_si(peak.flops)}FLOP/s" if peak.flops else f"unknown: {peak.about}"
+            shown["peak of its matrix units"] = rate
         shown.update({f"params: {n}": _of_param(n, v) for n, v in source.params.items()})
         shown["RunConfig"] = _short(execution.config)
         shown["command"] = _command()
@@ -201,16 +201,16 @@ def _replica_shapes(
     size = plan.examples // replicas if plan.examples else None
     if drawn is None or len(drawn) != len(program.inputs):
         drawn = [[]] * len(program.inputs)
-    for ref, found in zip(program.inputs, drawn):
+    for ref, sizes in zip(program.inputs, drawn):
         if " " in ref:
             continue
         shape = program.graph.get_tensor_by_name(ref).shape
         if shape.rank is None:
             continue
         dims = shape.as_list()
-        if len(found) == len(dims):
-            first = [found[0] // replicas if found[0] else None] if found else []
-            dims = [one if one is not None else two for one, two in zip(dims, first + found[1:])]
+        if len(sizes) == len(dims):
+            first = [sizes[0] // replicas if sizes[0] else None] if sizes else []
+            dims = [one if one is not None else two for one, two in zip(dims, first + sizes[1:])]
         if dims and dims[0] is None:
             dims[0] = size
         yield ref, dims

@@ -111,13 +111,13 @@ class Monitor(ObservingHook):
         self._meter = None
         if self._display is not None:
             self._display.end()
-        record = _continued(meter, self._trail.points)
-        said = list(record.notes)
+        record = _continue_record(meter, self._trail.points)
+        lines = list(record.notes)
         write_record(meter.model_dir, record)
         if self.reports:
-            said.append(f"Report: {write_report(meter.model_dir)}")
-        said.append(f"Curves: tensorboard --logdir {meter.model_dir}")
-        for text in said:
+            lines.append(f"Report: {write_report(meter.model_dir)}")
+        lines.append(f"Curves: tensorboard --logdir {meter.model_dir}")
+        for text in lines:
             self._say(text)
 
     def _say(self, text: str) -> None:
@@ -130,7 +130,7 @@ class Monitor(ObservingHook):
 
     def _show(self, report: StepReport) -> None:
         assert self._meter is not None
-        report = self._meter.measured(report)
+        report = self._meter.measure(report)
         if self._trail.add(report, self._clock()):
             self._meter.write_summaries(report)
         if self._write is not None:
@@ -139,7 +139,7 @@ class Monitor(ObservingHook):
             self._display.report(report)
 
 
-def _continued(meter: Meter, points: Sequence[Point]) -> RunRecord:
+def _continue_record(meter: Meter, points: Sequence[Point]) -> RunRecord:
     before = read_record(meter.model_dir).with_points(points)
     return dataclasses.replace(
         before, configuration=meter.configuration(), notes=tuple(meter.notes())
@@ -152,19 +152,19 @@ def monitor_of(hooks: Sequence[Any]) -> Monitor | None:
     Raises:
       ValueError: the variable has another value than those known.
     """
-    given = next((hook for hook in hooks if isinstance(hook, Monitor)), None)
-    said = os.environ.get(_VARIABLE, "").strip().lower()
-    if given is not None or said in ("", "0"):
-        return given
-    if said not in ("1", "line", "report"):
-        raise ValueError(f"The environment variable {_VARIABLE} must be {_WANTED}; got {said!r}.")
-    return Monitor(line=said != "report", report=said != "line")
+    monitor = next((hook for hook in hooks if isinstance(hook, Monitor)), None)
+    word = os.environ.get(_VARIABLE, "").strip().lower()
+    if monitor is not None or word in ("", "0"):
+        return monitor
+    if word not in ("1", "line", "report"):
+        raise ValueError(f"The environment variable {_VARIABLE} must be {_WANTED}; got {word!r}.")
+    return Monitor(line=word != "report", report=word != "line")
 
 
 def with_monitor(hooks: Sequence[Any]) -> list[Any]:
     """Returns the hooks, with the monitor that the environment variable asks for."""
-    found = monitor_of(hooks)
-    return [*hooks] if found is None or found in hooks else [*hooks, found]
+    monitor = monitor_of(hooks)
+    return [*hooks] if monitor is None or monitor in hooks else [*hooks, monitor]
 
 
 @contextlib.contextmanager

@@ -52,11 +52,11 @@ def peak_of(strategy: tf.distribute.Strategy, dtypes: Mapping[str, int]) -> Peak
     if not devices:
         return Peak("CPU", None, "a CPU has no matrix units that the table knows")
     name = _gpu_name(devices[0])
-    found = gpu_of(name)
-    if found is None:
+    card = gpu_of(name)
+    if card is None:
         return Peak(name, None, f"the table of chips has no {name!r}")
     kind = max(dtypes, key=lambda each: dtypes[each], default="float32")
-    return rate_of_gpu(found, kind, tf.config.experimental.tensor_float_32_execution_enabled())
+    return rate_of_gpu(card, kind, tf.config.experimental.tensor_float_32_execution_enabled())
 
 
 def gpu_of(name: str) -> Gpu | None:

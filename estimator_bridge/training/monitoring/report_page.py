@@ -83,15 +83,15 @@ def _evaluations(folder: str) -> Iterator[tuple[str, Scalars]]:
     """Yields the scalars of each evaluation, by the name of its folder."""
     for name in sorted(each.rstrip("/") for each in tf.io.gfile.listdir(folder)):
         if name == "eval" or name.startswith("eval_"):
-            found = scalars_by_step(os.path.join(folder, name, "*.tfevents.*"))
-            if found:
-                yield name, found
+            scalars = scalars_by_step(os.path.join(folder, name, "*.tfevents.*"))
+            if scalars:
+                yield name, scalars
 
 
 def _head(record: RunRecord, evaluations: Mapping[str, Scalars]) -> str:
     figures = []
-    for name, found in evaluations.items():
-        last = found[max(found)]
+    for name, scalars in evaluations.items():
+        last = scalars[max(scalars)]
         where = "" if name == "eval" else f" of {name}"
         figures += [(_number(value), f"{tag}{where}") for tag, value in last.items()][:4]
     if record.points:
@@ -115,8 +115,8 @@ def _head(record: RunRecord, evaluations: Mapping[str, Scalars]) -> str:
 
 def _typical(points: Sequence[Point], name: str) -> float | None:
     """Returns the median over the run: the first steps and pauses are unlike the rest."""
-    known = sorted(v for p in points if (v := getattr(p, name)) is not None)
-    return known[len(known) // 2] if known else None
+    values = sorted(v for p in points if (v := getattr(p, name)) is not None)
+    return values[len(values) // 2] if values else None
 
 
 def _curves(training: Scalars, evaluations: Mapping[str, Scalars]) -> str:
@@ -135,11 +135,11 @@ def _curves(training: Scalars, evaluations: Mapping[str, Scalars]) -> str:
         curves.append(Curve("evaluation", _points(of_eval, tag), "two"))
         if sum(len(curve.points) for curve in curves) > 1:  # one value is in the table
             charts.append(chart(tag, curves, _number))
-    for name, found in evaluations.items():
+    for name, scalars in evaluations.items():
         if name != "eval":
-            for tag in _tags(found):
+            for tag in _tags(scalars):
                 if tag != "global_step":
-                    points = _points(found, tag)
+                    points = _points(scalars, tag)
                     charts.append(chart(f"{name}: {tag}", [Curve(name, points, "two")], _number))
     drawn = [one for one in charts if one]
     if not drawn:
@@ -159,12 +159,12 @@ def _points(scalars: Scalars, tag: str) -> list[tuple[int, float]]:
 
 def _metrics(evaluations: Mapping[str, Scalars]) -> str:
     parts = []
-    for name, found in evaluations.items():
-        tags = [tag for tag in _tags(found) if tag != "global_step"]
-        steps = list(found)[-10:]
-        rows = [[f"{s:,}", *(_number(found[s][t]) if t in found[s] else "" for t in tags)]
+    for name, scalars in evaluations.items():
+        tags = [tag for tag in _tags(scalars) if tag != "global_step"]
+        steps = list(scalars)[-10:]
+        rows = [[f"{s:,}", *(_number(scalars[s][t]) if t in scalars[s] else "" for t in tags)]
                 for s in steps]  # fmt: skip
-        more = f" (the last {len(steps)} of {len(found)})" if len(found) > len(steps) else ""
+        more = f" (the last {len(steps)} of {len(scalars)})" if len(scalars) > len(steps) else ""
         parts.append(
             f"<h3>{escape(name)}{more}</h3>"
             + table(["#step", *(f"#{escape(tag)}" for tag in tags)], rows)
@@ -174,8 +174,8 @@ def _metrics(evaluations: Mapping[str, Scalars]) -> str:
 
 def _pace(record: RunRecord) -> str:
     def points(name: str, factor: float = 1.0) -> list[tuple[int, float]]:
-        found = [(p.step, getattr(p, name)) for p in record.points]
-        return [(step, value * factor) for step, value in found if value is not None]
+        values = [(p.step, getattr(p, name)) for p in record.points]
+        return [(step, value * factor) for step, value in values if value is not None]
 
     charts = [
         chart("examples per second", [Curve("", points("examples_per_sec"))], as_si, True),

@@ -105,8 +105,8 @@ class RunRecord:
         Earlier points at later steps are of a run that was lost; every second of too many goes.
         """
         first = points[0].step if points else None
-        kept = [p for p in self.points if first is None or p.step < first]
-        every = [*kept, *points]
+        earlier = [p for p in self.points if first is None or p.step < first]
+        every = [*earlier, *points]
         while len(every) > _MOST_POINTS:
             every = [*every[:-1:2], every[-1]]
         return dataclasses.replace(self, points=tuple(every))
@@ -114,7 +114,7 @@ class RunRecord:
 
 def read_record(model_dir: str) -> RunRecord:
     """Reads the record in a folder; an empty one if there is none."""
-    return read_note(_path_in(model_dir), _parsed) or RunRecord()
+    return read_note(_path_in(model_dir), _parse) or RunRecord()
 
 
 def write_record(model_dir: str, record: RunRecord) -> None:
@@ -135,7 +135,7 @@ def _path_in(model_dir: str) -> str:
     return own_output(os.path.join(model_dir, FILE), lambda content: b'"points"' in content)
 
 
-def _parsed(note: dict[str, Any]) -> RunRecord:
+def _parse(note: dict[str, Any]) -> RunRecord:
     """Makes the record of a note; raises what wrong types cause."""
     points = tuple(Point(**point) for point in note.pop("points"))
     for point in points:

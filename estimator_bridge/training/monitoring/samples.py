@@ -28,21 +28,21 @@ def with_samples(predictions: Iterable[Any], model_dir: str) -> Iterator[Any]:
       predictions: of single examples.
       model_dir: the folder of the report.
     """
-    kept: list[Mapping[str, str]] = []
+    samples: list[Mapping[str, str]] = []
     with contextlib.ExitStack() as stack:
         # Not `watched_folder`: the thread does other things between two predictions.
         folder = WatchedFolder(model_dir, ("model_dir", "prediction"), stack)
         try:
             for prediction in predictions:
-                if len(kept) < _SAMPLES:
-                    kept.append(_as_text(prediction))
+                if len(samples) < _SAMPLES:
+                    samples.append(_as_text(prediction))
                 yield prediction
         finally:
             if loss := folder.loss():
                 logging.warning("model_dir %s %s: it gets no report.", model_dir, loss)
-            elif kept:
+            elif samples:
                 try:
-                    record = dataclasses.replace(read_record(model_dir), samples=kept)
+                    record = dataclasses.replace(read_record(model_dir), samples=samples)
                     write_record(model_dir, record)
                     write_report(model_dir)
                 except DiskError as error:  # the predictions are computed
@@ -51,10 +51,10 @@ def with_samples(predictions: Iterable[Any], model_dir: str) -> Iterator[Any]:
 
 def _as_text(prediction: Any) -> dict[str, str]:
     values = prediction if isinstance(prediction, Mapping) else {"prediction": prediction}
-    return {str(name): _shortened(value) for name, value in values.items()}
+    return {str(name): _shorten(value) for name, value in values.items()}
 
 
-def _shortened(value: Any) -> str:
+def _shorten(value: Any) -> str:
     if isinstance(value, bytes):
         text = value.decode("utf-8", "replace")
     else:

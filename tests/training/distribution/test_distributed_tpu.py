@@ -7,7 +7,7 @@ from estimator_bridge.model import ModeKeys
 from estimator_bridge.tensorflow_private import eager_mode
 from estimator_bridge.testing import TPUGraph, described_tpu
 from estimator_bridge.training.distribution import DistributedExecution
-from estimator_bridge.training.program import trace_program
+from estimator_bridge.training.trace_program import trace_program
 
 v1 = tf.compat.v1
 

@@ -79,7 +79,7 @@ class Guard:
             return _LOOK_SECS
         return None if self._deadline is None else max(0.0, self._deadline - now)
 
-    def told(self, line: str, now: float) -> None:
+    def receive(self, line: str, now: float) -> None:
         """Processes a line from the training."""
         word, _, rest = line.partition(" ")
         if word == "until":
@@ -126,21 +126,23 @@ class Guard:
     def last_words(self, why: str) -> str:
         """Returns the line for stderr."""
         what, folder = self._watched.what, self._watched.folder
-        standing = _standing(folder) if folder else "It has no results."
+        standing = _describe_checkpoint(folder) if folder else "It has no results."
         return (
             f"estimator_bridge: {what} is killed, {why}: its process runs no Python code any "
             f"more, as something keeps Python's lock (the GIL). {standing}\n"
         )
 
 
-def _standing(folder: str) -> str:
+def _describe_checkpoint(folder: str) -> str:
     import threading
 
-    found: list[str] = []
-    thread = threading.Thread(target=lambda: found.append(_newest(folder)), daemon=True)
+    sentences: list[str] = []
+    thread = threading.Thread(target=lambda: sentences.append(_newest(folder)), daemon=True)
     thread.start()
     thread.join(_DISK_SECS)  # the disk may be what hangs
-    return found[0] if found else f"Training resumes from the newest checkpoint in {folder}."
+    return (
+        sentences[0] if sentences else f"Training resumes from the newest checkpoint in {folder}."
+    )
 
 
 def _newest(folder: str) -> str:
@@ -180,7 +182,7 @@ def _is_stopped(process: int) -> bool:
 
 def watch(parent: int, wake: socket.socket, control: socket.socket) -> None:
     """Watches until the parent has ended, or ends it."""
-    guard, told = Guard(wake), b""
+    guard, unread = Guard(wake), b""
     ends: int | None = None
     try:
         ends = os.pidfd_open(parent)
@@ -202,9 +204,9 @@ def watch(parent: int, wake: socket.socket, control: socket.socket) -> None:
             received = control.recv(4096)
             if not received:
                 return
-            *lines, told = (told + received).split(b"\n")
+            *lines, unread = (unread + received).split(b"\n")
             for line in lines:
-                guard.told(line.decode(), time.monotonic())
+                guard.receive(line.decode(), time.monotonic())
         why = guard.look(time.monotonic()) if guard.is_on else None
         if why is not None and _is_stopped(parent):  # by Ctrl-Z, or a debugger
             time.sleep(_ALIVE_SECS)

@@ -15,10 +15,13 @@ from typing import Any
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import InterruptedScript, interrupted
-from estimator_bridge.training.exit_message import describe_latest_checkpoint, exit_at_once
-from estimator_bridge.training.grace_period import grace_secs
-from estimator_bridge.training.signal_guard import Guarded
-from estimator_bridge.training.signal_watch import free_signals, watching
+from estimator_bridge.training.supervision.exit_message import (
+    describe_latest_checkpoint,
+    exit_at_once,
+)
+from estimator_bridge.training.supervision.grace_period import grace_secs
+from estimator_bridge.training.supervision.signal_guard import Guarded
+from estimator_bridge.training.supervision.signal_watch import free_signals, watching
 
 __all__ = [
     "Stage",
@@ -112,7 +115,7 @@ class Termination:
         if self._stage is Stage.NOTHING_TO_SAVE or self._watch.is_urgent:
             self.end()
 
-    def told(self, signum: int) -> None:
+    def receive(self, signum: int) -> None:
         """Takes a signal, in the watcher's thread, which no work of the main thread delays."""
         self._ask(signum)
         now = time.monotonic()
@@ -222,8 +225,8 @@ class Termination:
             signal.siginterrupt(signal.SIGINT, True)
             self._interrupt_main_thread()
             return
-        said = f"estimator_bridge: {self._what} ends at once, {why}. {self.standing()}"
-        exit_at_once(said, self._code)
+        message = f"estimator_bridge: {self._what} ends at once, {why}. {self.standing()}"
+        exit_at_once(message, self._code)
 
     def _interrupt_main_thread(self) -> None:
         # A signal that arrives just before a system call begins does not interrupt that call.

@@ -6,13 +6,14 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 
 import tensorflow as tf
 
 __all__ = ["diagnose_stall"]
 
-_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OWN = str(Path(os.path.abspath(__file__)).parents[2])  # this package
 _TENSORFLOW = os.path.dirname(tf.__file__)
 _LIBRARIES = (_OWN, _TENSORFLOW, sysconfig.get_paths()["stdlib"], "<")
 
@@ -47,7 +48,7 @@ def diagnose_stall(thread: int, is_first: bool) -> str:
     """
     stacks = {number: list(_frames(frame)) for number, frame in sys._current_frames().items()}
     own = stacks.get(thread, [])
-    in_python = [said for frames in stacks.values() if (said := _called_by_tensorflow(frames))]
+    in_python = [reason for frames in stacks.values() if (reason := _called_by_tensorflow(frames))]
     if in_python:
         return in_python[0]
     in_program = ""  # the innermost frame of user code that this library called

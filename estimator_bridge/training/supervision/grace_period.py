@@ -31,7 +31,7 @@ class GracePeriod(_SessionRunHook):
     """
 
     def __init__(self, secs: float):
-        self.secs = _checked(secs, "GracePeriod(secs)")
+        self.secs = _check_secs(secs, "GracePeriod(secs)")
 
 
 def grace_of(hooks: Sequence[Any]) -> float | None:
@@ -50,13 +50,13 @@ def grace_secs(secs: float | None) -> tuple[float, bool]:
     """
     if secs is not None:
         return secs, False
-    said = os.environ.get(_VARIABLE)
-    if not said:
+    text = os.environ.get(_VARIABLE)
+    if not text:
         return _DEFAULT_SECS, True
-    return _checked(said, f"The environment variable {_VARIABLE}"), False
+    return _check_secs(text, f"The environment variable {_VARIABLE}"), False
 
 
-def _checked(value: Any, name: str) -> float:
+def _check_secs(value: Any, name: str) -> float:
     try:
         secs = float(value)
     except (TypeError, ValueError):

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, Protocol
 
-from estimator_bridge.training.signal_guard import Guarded, SignalGuard
+from estimator_bridge.training.supervision.signal_guard import Guarded, SignalGuard
 
 __all__ = ["Watched", "free_signals", "watching"]
 
@@ -34,7 +34,7 @@ _UNTOUCHED: dict[int, Any] = {
 class Watched(Protocol):
     """Receives signals in the watcher's thread."""
 
-    def told(self, signum: int) -> None:
+    def receive(self, signum: int) -> None:
         """Receives a signal."""
 
     def secs_left(self) -> float | None:
@@ -99,7 +99,7 @@ class _Watcher:
                 os.write(self.forward_to, numbers.strip(b"\0"))
         for number in numbers:
             if self.watched and number in self.signums:
-                self.watched.told(number)
+                self.watched.receive(number)
 
     def forget_parent(self) -> None:
         """Closes the sockets, which a forked process has copied from its parent."""

@@ -71,9 +71,9 @@ class LostFolder:
         except ModelDirLostError as loss:
             forget_event_writers(self._model_dir)
             cause = None if isinstance(error, ModelDirLostError) else error
-            raise ModelDirLostError(f"{loss} {self._rescued()}") from cause
+            raise ModelDirLostError(f"{loss} {self._rescue()}") from cause
 
-    def _rescued(self) -> str:
+    def _rescue(self) -> str:
         """Saves the last state if the program wants it; returns a sentence about it."""
         step = self._program.global_step
         if not self._saves:

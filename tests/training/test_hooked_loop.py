@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from estimator_bridge.training.loop_cache import LoopCache
+from estimator_bridge.training.hooked_loop import LoopCache
 
 
 @pytest.fixture

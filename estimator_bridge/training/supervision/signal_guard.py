@@ -16,7 +16,7 @@ from collections.abc import Collection
 
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.training import guard_process
+from estimator_bridge.training.supervision import guard_process
 
 __all__ = ["Guarded", "SignalGuard"]
 

@@ -1,7 +1,7 @@
 """Reports a stalled training, and what it waits for; ends the process only if asked to.
 
-It costs steps nothing: after each chunk of steps `moved` notes the time, and a sleeping thread
-checks it now and then. The reason for the wait is read from Python's stacks at that moment.
+It costs steps nothing: after each chunk of steps `note_progress` notes the time, and a sleeping
+thread checks it now and then. The reason for the wait is read from Python's stacks at that moment.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.training.exit_message import describe_latest_checkpoint, exit_at_once
-from estimator_bridge.training.stall_diagnosis import diagnose_stall
+from estimator_bridge.training.supervision.exit_message import (
+    describe_latest_checkpoint,
+    exit_at_once,
+)
+from estimator_bridge.training.supervision.stall_diagnosis import diagnose_stall
 
-__all__ = ["Beat", "Watchdog", "moved", "watched"]
+__all__ = ["Beat", "Watchdog", "note_progress", "watched"]
 
 _VARIABLE = "ESTIMATOR_BRIDGE_WATCHDOG"
 _EXIT_CODE = 75  # EX_TEMPFAIL: the process should be restarted
@@ -91,7 +94,7 @@ class Beat:
 _beats: dict[int, Beat] = {}  # by thread
 
 
-def moved() -> None:
+def note_progress() -> None:
     """Notes that this thread has finished a chunk of steps."""
     beat = _beats.get(threading.get_ident())
     if beat is not None:
@@ -152,8 +155,8 @@ def _watch(
             _tell(what, settings, beat)
             patience *= 2
             if settings.end:
-                said = f"estimator_bridge: {what} ends, by the watchdog."
-                exit_at_once(f"{said} {describe_latest_checkpoint(model_dir)}", _EXIT_CODE)
+                message = f"estimator_bridge: {what} ends, by the watchdog."
+                exit_at_once(f"{message} {describe_latest_checkpoint(model_dir)}", _EXIT_CODE)
 
 
 def _tell(what: str, settings: _Settings, beat: Beat) -> None:
@@ -178,13 +181,13 @@ def _tell(what: str, settings: _Settings, beat: Beat) -> None:
 
 
 def _settings(hooks: Sequence[Any]) -> _Settings:
-    given = next((hook.settings for hook in hooks if isinstance(hook, Watchdog)), None)
-    said = os.environ.get(_VARIABLE)
-    if given or not said:
-        return given or _Settings()
-    secs, *words = [part.strip() for part in said.split(",")]
+    settings = next((hook.settings for hook in hooks if isinstance(hook, Watchdog)), None)
+    text = os.environ.get(_VARIABLE)
+    if settings or not text:
+        return settings or _Settings()
+    secs, *words = [part.strip() for part in text.split(",")]
     if set(words) - {"stacks", "end"}:
-        raise ValueError(f"The environment variable {_VARIABLE} must be {_WANTED}; got {said!r}.")
+        raise ValueError(f"The environment variable {_VARIABLE} must be {_WANTED}; got {text!r}.")
     name = f"The environment variable {_VARIABLE}"
     return _Settings(_seconds(secs, name), "stacks" in words, "end" in words)
 

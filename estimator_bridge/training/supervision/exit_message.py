@@ -24,9 +24,13 @@ def describe_latest_checkpoint(model_dir: str) -> str:
     Args:
       model_dir: the folder of the checkpoints.
     """
-    found: list[str] = []
-    _in_thread(lambda: found.append(_newest(model_dir)), _LOOK_SECS)
-    return found[0] if found else f"Training resumes from the newest checkpoint in {model_dir}."
+    sentences: list[str] = []
+    _in_thread(lambda: sentences.append(_newest(model_dir)), _LOOK_SECS)
+    return (
+        sentences[0]
+        if sentences
+        else f"Training resumes from the newest checkpoint in {model_dir}."
+    )
 
 
 def _newest(model_dir: str) -> str:
@@ -39,14 +43,14 @@ def _newest(model_dir: str) -> str:
     return f"The checkpoint {path} is complete; training resumes from it when started again."
 
 
-def exit_at_once(said: str, code: int) -> None:
+def exit_at_once(message: str, code: int) -> None:
     """Exits the process, whatever its other threads are doing.
 
     Args:
-      said: the last line on stderr. Not by logging: another thread may hold its lock.
+      message: the last line on stderr. Not by logging: another thread may hold its lock.
       code: the exit code.
     """
-    os.write(2, f"{said}\n".encode(errors="replace"))
+    os.write(2, f"{message}\n".encode(errors="replace"))
     _in_thread(_flush, _FLUSH_SECS)
     os._exit(code)
 
