@@ -1,19 +1,20 @@
 """The supported parts of TensorFlow 1's tf.contrib.
 
-Each namespace is a module here. The modules and their names are loaded on first use. Namespaces
-for estimators, TPUs and strategies, and tf.contrib as a whole, are in
-`estimator_bridge.legacy.contrib`. This package uses only `errors`,
-`lazy_namespace`, `missing_names` and `tensorflow_private` of estimator_bridge.
+The tree mirrors tf.contrib's: each namespace is a module here. The modules and their names are
+loaded on first use. An unsupported one raises an error on use that says what to use instead.
+
+The file MANIFEST lists the modules of `estimator_bridge` that this package uses. Nothing there
+imports this package: `estimator_bridge.tf_contrib` opens it by name.
 """
 
 from __future__ import annotations
 
 from types import ModuleType
 
-from estimator_bridge.contrib.namespace_advice import Namespaces
-from estimator_bridge.contrib.namespaces import NAMESPACES
 from estimator_bridge.lazy_namespace import make_lazy
 from estimator_bridge.missing_names import missing_getattr
+from estimator_bridge.tf_contrib.namespace_advice import Namespaces
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 __all__ = ["NAMESPACES"]
 

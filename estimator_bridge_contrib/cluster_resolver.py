@@ -7,8 +7,8 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge import runtime
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.runtime.accelerators import NoTPUClusterResolver
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 __all__, __getattr__, __dir__ = NAMESPACES["cluster_resolver"].opened()
 

@@ -9,9 +9,9 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.errors import AcceleratorNotFoundError
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.runtime import tpu_strategy
 from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 __all__, __getattr__, __dir__ = NAMESPACES["distribute"].opened()
 

@@ -1,11 +1,9 @@
 """The names of tf.contrib for estimators, TPUs and strategies, and the path of each.
 
-`estimator_bridge.contrib.names` has all others, and explains the format.
+`estimator_bridge_contrib.names` has all others, reads these, and explains the format.
 """
 
 from __future__ import annotations
-
-from estimator_bridge.contrib.names import names_in
 
 __all__ = ["NAMES", "UNSUPPORTED"]
 
@@ -226,14 +224,6 @@ NAMES: dict[str, dict[str, str]] = {
             ExportSavedModelApiVersion TPUInMemoryEvalHook device_assignment
             export_estimator_savedmodel keras_to_tpu_model
         """,
-    },
-    "saved_model": {
-        "estimator_bridge.contrib.saved_model": "reader signature_def_utils",
-        "saved_model.keras_saved_model": "load_keras_model save_keras_model",
-    },
-    "data": {
-        "estimator_bridge.contrib.data": " ".join(names_in("data")),
-        "estimator_bridge.training": "CheckpointInputPipelineHook",
     },
 }
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.namespaces import NAMESPACES
 from estimator_bridge.tensorflow_private import column_scope, sequence_of
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 v1 = tf.compat.v1
 

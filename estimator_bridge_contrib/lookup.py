@@ -10,8 +10,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.namespaces import NAMESPACES
 from estimator_bridge.tensorflow_private import lookup_ops as _lookup
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 __all__, __getattr__, __dir__ = NAMESPACES["lookup"].opened()
 

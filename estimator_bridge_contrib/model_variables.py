@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.arg_scope import add_arg_scope
+from estimator_bridge_contrib.arg_scope import add_arg_scope
 
 __all__ = ["model_variable", "variable"]
 

@@ -1,11 +1,13 @@
 """The supported names of tf.contrib, and the path of each: the only list of them.
 
 `namespaces.py` reads it, and provides it to the namespaces themselves, the import of
-`tensorflow.contrib`, the documentation and `estimator-bridge check`. `unsupported.py` lists the
-missing names.
+`tensorflow.contrib`, the documentation and `estimator-bridge check`. `estimator_names.py` has its
+part on estimators, TPUs and strategies. `unsupported.py` lists the missing names.
 """
 
 from __future__ import annotations
+
+from estimator_bridge_contrib import estimator_names
 
 __all__ = ["NAMES", "names_in"]
 
@@ -102,6 +104,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "data.lmdb": "LMDBDataset",
         "data.readers": "read_batch_features reduce_dataset sloppy_interleave",
+        "estimator_bridge.training": "CheckpointInputPipelineHook",
         "tf.compat.v1.data": """
             Dataset FixedLengthRecordDataset Iterator TFRecordDataset TextLineDataset
         """,
@@ -629,6 +632,7 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "saved_model": {
         "saved_model": "reader signature_def_utils",
+        "saved_model.keras_saved_model": "load_keras_model save_keras_model",
     },
     "seq2seq": {
         "seq2seq.attention": "BahdanauAttention LuongAttention hardmax",
@@ -749,3 +753,4 @@ NAMES["slim"] = {
     "layers": " ".join(["initializers", "regularizers", *names_in("layers")]),
     "model_variables": _FRAMEWORK["model_variables"],
 }
+NAMES.update(estimator_names.NAMES)

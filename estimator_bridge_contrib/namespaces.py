@@ -11,10 +11,10 @@ from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
-from estimator_bridge.contrib.names import NAMES
-from estimator_bridge.contrib.unsupported import UNSUPPORTED
 from estimator_bridge.lazy_namespace import loaded_names, make_lazy
 from estimator_bridge.missing_names import missing_getattr
+from estimator_bridge_contrib.names import NAMES
+from estimator_bridge_contrib.unsupported import UNSUPPORTED
 
 __all__ = ["NAMESPACES", "Namespace", "read_tables"]
 
@@ -115,4 +115,4 @@ def _full(package: str, place: str, name: str) -> str:
     return f"{place}.{name}" if ":" in place else f"{place}:{name}"
 
 
-NAMESPACES = read_tables("estimator_bridge.contrib", NAMES, UNSUPPORTED)
+NAMESPACES = read_tables("estimator_bridge_contrib", NAMES, UNSUPPORTED)

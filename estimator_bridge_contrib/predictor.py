@@ -8,9 +8,9 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.legacy.contrib.learn.estimator import BaseEstimator
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.model import ModeKeys
+from estimator_bridge_contrib.learn.estimator import BaseEstimator
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 __all__, __getattr__, __dir__ = NAMESPACES["predictor"].opened()
 

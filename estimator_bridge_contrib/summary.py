@@ -5,6 +5,6 @@ scalar), use the global step if none is given, and record nothing unless a funct
 ``always_record_summaries`` says so.
 """
 
-from estimator_bridge.contrib.namespaces import NAMESPACES
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 __all__, __getattr__, __dir__ = NAMESPACES["summary"].opened()

@@ -9,12 +9,12 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.experimental import InMemoryEvaluatorHook
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.tensorflow_private import get_tpu_context as _get_tpu_context
 from estimator_bridge.tpu import (
     RunConfig,
     TPUEstimator,
 )
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 __all__, __getattr__, __dir__ = NAMESPACES["tpu"].opened()
 

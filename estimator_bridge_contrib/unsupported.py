@@ -1,11 +1,12 @@
 """The unsupported names of tf.contrib, and what to use instead of each.
 
-`namespace_advice.py` has the namespaces that are missing as a whole.
+`estimator_bridge.tf_contrib.namespace_advice` has the namespaces that are missing as a whole.
 """
 
 from __future__ import annotations
 
-from estimator_bridge.contrib.unsupported_distributions import BIJECTORS, DISTRIBUTIONS
+from estimator_bridge_contrib import estimator_names
+from estimator_bridge_contrib.unsupported_distributions import BIJECTORS, DISTRIBUTIONS
 
 __all__ = ["UNSUPPORTED"]
 
@@ -172,4 +173,5 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
     "util": {
         "was a file. Use tf.load_op_library(path).": "loader",
     },
+    **estimator_names.UNSUPPORTED,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from estimator_bridge.contrib.namespaces import NAMESPACES
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 __all__, __getattr__, __dir__ = NAMESPACES["util"].opened()
 

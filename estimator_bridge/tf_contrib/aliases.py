@@ -1,13 +1,7 @@
-"""The parts of tf.contrib that programs use, one module per namespace.
-
-`estimator_bridge.contrib` has most of them. Those for estimators, TPUs and strategies are files
-here. A namespace is loaded on first use. An unsupported one raises an error on use that says what
-to use instead.
-"""
+"""Paths at which tf.contrib's modules were before they had a package of their own."""
 
 from __future__ import annotations
 
-import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -15,52 +9,57 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from estimator_bridge.contrib.namespace_advice import Namespaces
-from estimator_bridge.lazy_namespace import make_lazy
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES as _ALL
-from estimator_bridge.missing_names import missing_getattr
+from estimator_bridge.tf_contrib.package import load_contrib
 
-__all__ = ["NAMESPACES"]
-
-NAMESPACES = frozenset(name for name in _ALL if "." not in name)
-
-make_lazy(__name__)
-_fail = missing_getattr(__name__, Namespaces(), "tf.contrib")
+__all__ = ["lead_to_contrib"]
 
 
-def __getattr__(name: str) -> Any:
-    return _ALL[name].load() if name in NAMESPACES else _fail(name)
+def lead_to_contrib(path: str) -> None:
+    """Makes a package, and the paths below it, lead to `estimator_bridge_contrib`.
+
+    An import of such a path returns the module of that package itself, not a second one from its
+    file. So classes are equal and pickles work, whichever path a program or an old pickle names.
+
+    Args:
+      path: the full name of the package, which its file passes as ``__name__``.
+
+    Raises:
+      MissingImportError: estimator_bridge_contrib is not installed.
+    """
+    sys.modules[path] = load_contrib()
+    _finder.paths.add(path)
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)  # before Python's own, which would find the files again
 
 
-def __dir__() -> list[str]:
-    return sorted(NAMESPACES)
-
-
-class _OfContrib(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds the modules of `estimator_bridge.contrib` below this package too."""
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
 
     def find_spec(
         self, fullname: str, path: Any = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Returns the spec of a namespace, or of a module of one, found there; otherwise None."""
+        """Returns the spec of a module below one of the paths; None for others."""
         del path, target
-        namespace = fullname[len(__name__) + 1 :].partition(".")[0]
-        is_below = fullname.startswith(f"{__name__}.") and namespace in NAMESPACES
-        if not is_below or _ALL[namespace].module.startswith(__name__):
+        module = self._below(fullname)
+        if module is None:
             return None
+        package = load_contrib().__name__
         try:
-            there = importlib.util.find_spec(_there(fullname))
+            there = importlib.util.find_spec(f"{package}.{module}")
         except ModuleNotFoundError:
             return None
         return importlib.machinery.ModuleSpec(fullname, self) if there else None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Makes the import return the module itself, not a second one from its file."""
-        sys.modules[module.__name__] = importlib.import_module(_there(module.__name__))
+        """Makes the import return the module of the package."""
+        sys.modules[module.__name__] = load_contrib(self._below(module.__name__) or "")
+
+    def _below(self, fullname: str) -> str | None:
+        for path in self.paths:
+            if fullname.startswith(f"{path}."):
+                return fullname[len(path) + 1 :]
+        return None
 
 
-def _there(name: str) -> str:
-    return f"estimator_bridge.contrib{name[len(__name__) :]}"
-
-
-sys.meta_path.insert(0, _OfContrib())  # before the finder of missing names
+_finder = _Finder()

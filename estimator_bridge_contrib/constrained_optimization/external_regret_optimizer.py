@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.constrained_optimization.projections import nearest_multipliers
-from estimator_bridge.contrib.constrained_optimization.two_player_optimizer import (
+from estimator_bridge_contrib.constrained_optimization.projections import nearest_multipliers
+from estimator_bridge_contrib.constrained_optimization.two_player_optimizer import (
     TwoPlayerOptimizer,
 )
 

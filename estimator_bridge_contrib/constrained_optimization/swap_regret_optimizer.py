@@ -8,12 +8,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.constrained_optimization.projections import (
+from estimator_bridge_contrib.constrained_optimization.projections import (
     nearest_log_stochastic_matrix,
     nearest_stochastic_matrix,
     principal_eigenvector,
 )
-from estimator_bridge.contrib.constrained_optimization.two_player_optimizer import (
+from estimator_bridge_contrib.constrained_optimization.two_player_optimizer import (
     TwoPlayerOptimizer,
 )
 

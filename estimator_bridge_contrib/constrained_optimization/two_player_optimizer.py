@@ -10,10 +10,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.constrained_optimization.constrained_minimization_problem import (
+from estimator_bridge_contrib.constrained_optimization.constrained_minimization_problem import (
     ConstrainedMinimizationProblem,
 )
-from estimator_bridge.contrib.constrained_optimization.constrained_optimizer import (
+from estimator_bridge_contrib.constrained_optimization.constrained_optimizer import (
     ConstrainedOptimizer,
 )
 

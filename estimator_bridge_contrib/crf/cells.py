@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import RNNCell
+from estimator_bridge_contrib.rnn.base import RNNCell
 
 __all__ = ["CrfDecodeBackwardRnnCell", "CrfDecodeForwardRnnCell", "CrfForwardRnnCell"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import LayerRNNCell, zeros
-from estimator_bridge.contrib.rnn.block_cells import LSTMBlockCell
+from estimator_bridge_contrib.rnn.base import LayerRNNCell, zeros
+from estimator_bridge_contrib.rnn.block_cells import LSTMBlockCell
 
 __all__ = ["CudnnCompatibleGRUCell", "CudnnCompatibleLSTMCell", "gru_step", "gru_variables"]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from estimator_bridge.contrib.cudnn_rnn.layers import (
+from estimator_bridge_contrib.cudnn_rnn.layers import (
     CudnnGRU,
     CudnnLSTM,
     CudnnRNNRelu,
     CudnnRNNTanh,
 )
-from estimator_bridge.contrib.cudnn_rnn.modes import (
+from estimator_bridge_contrib.cudnn_rnn.modes import (
     CUDNN_GRU,
     CUDNN_GRU_PARAMS_PER_LAYER,
     CUDNN_INPUT_AUTO_MODE,

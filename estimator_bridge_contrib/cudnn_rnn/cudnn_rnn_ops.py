@@ -6,11 +6,11 @@ keeps the parameters; in ``tf.contrib.cudnn_rnn`` they are layers.
 
 from __future__ import annotations
 
-from estimator_bridge.contrib.cudnn_rnn.cells import (
+from estimator_bridge_contrib.cudnn_rnn.cells import (
     CudnnCompatibleGRUCell,
     CudnnCompatibleLSTMCell,
 )
-from estimator_bridge.contrib.cudnn_rnn.format_converters import (
+from estimator_bridge_contrib.cudnn_rnn.format_converters import (
     CudnnParamsFormatConverter,
     CudnnParamsFormatConverterBasic,
     CudnnParamsFormatConverterGRU,
@@ -20,17 +20,17 @@ from estimator_bridge.contrib.cudnn_rnn.format_converters import (
 )
 
 # Programs and the tests of 1.15 use some functions under their private names.
-from estimator_bridge.contrib.cudnn_rnn.functions import (
+from estimator_bridge_contrib.cudnn_rnn.functions import (
     cudnn_gru,
     cudnn_lstm,
     cudnn_rnn_relu,
     cudnn_rnn_tanh,
 )
-from estimator_bridge.contrib.cudnn_rnn.functions import cudnn_rnn as _cudnn_rnn
-from estimator_bridge.contrib.cudnn_rnn.functions import (
+from estimator_bridge_contrib.cudnn_rnn.functions import cudnn_rnn as _cudnn_rnn
+from estimator_bridge_contrib.cudnn_rnn.functions import (
     cudnn_rnn_no_input_c as _cudnn_rnn_no_input_c,
 )
-from estimator_bridge.contrib.cudnn_rnn.modes import (
+from estimator_bridge_contrib.cudnn_rnn.modes import (
     CUDNN_GRU,
     CUDNN_GRU_PARAMS_PER_LAYER,
     CUDNN_INPUT_AUTO_MODE,
@@ -47,19 +47,19 @@ from estimator_bridge.contrib.cudnn_rnn.modes import (
     check_direction,
     check_input_mode,
 )
-from estimator_bridge.contrib.cudnn_rnn.modes import check_rnn_mode as _check_rnn_mode
-from estimator_bridge.contrib.cudnn_rnn.networks import (
+from estimator_bridge_contrib.cudnn_rnn.modes import check_rnn_mode as _check_rnn_mode
+from estimator_bridge_contrib.cudnn_rnn.networks import (
     CudnnGRU,
     CudnnLSTM,
     CudnnRNNRelu,
     CudnnRNNTanh,
 )
-from estimator_bridge.contrib.cudnn_rnn.opaque_params import (
+from estimator_bridge_contrib.cudnn_rnn.opaque_params import (
     cudnn_rnn_canonical_to_opaque_params,
     cudnn_rnn_opaque_params_size,
     cudnn_rnn_opaque_params_to_canonical,
 )
-from estimator_bridge.contrib.cudnn_rnn.saveables import (
+from estimator_bridge_contrib.cudnn_rnn.saveables import (
     CudnnGRUSaveable,
     CudnnLSTMSaveable,
     CudnnOpaqueParamsSaveable,

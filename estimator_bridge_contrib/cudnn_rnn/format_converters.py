@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.cudnn_rnn.modes import (
+from estimator_bridge_contrib.cudnn_rnn.modes import (
     CUDNN_GRU,
     CUDNN_GRU_PARAMS_PER_LAYER,
     CUDNN_INPUT_LINEAR_MODE,
@@ -23,7 +23,7 @@ from estimator_bridge.contrib.cudnn_rnn.modes import (
     CUDNN_RNN_TANH_PARAMS_PER_LAYER,
     CUDNN_RNN_UNIDIRECTION,
 )
-from estimator_bridge.contrib.cudnn_rnn.opaque_params import Layout
+from estimator_bridge_contrib.cudnn_rnn.opaque_params import Layout
 
 __all__ = [
     "CudnnParamsFormatConverter",

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.cudnn_rnn.modes import (
+from estimator_bridge_contrib.cudnn_rnn.modes import (
     CUDNN_GRU,
     CUDNN_INPUT_LINEAR_MODE,
     CUDNN_LSTM,
@@ -18,8 +18,8 @@ from estimator_bridge.contrib.cudnn_rnn.modes import (
     check_rnn_mode,
     directions,
 )
-from estimator_bridge.contrib.cudnn_rnn.opaque_params import FLOATS, Layout
-from estimator_bridge.contrib.cudnn_rnn.recurrence import run_network
+from estimator_bridge_contrib.cudnn_rnn.opaque_params import FLOATS, Layout
+from estimator_bridge_contrib.cudnn_rnn.recurrence import run_network
 
 __all__ = [
     "cudnn_gru",

@@ -6,15 +6,15 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.cudnn_rnn.modes import (
+from estimator_bridge_contrib.cudnn_rnn.modes import (
     CUDNN_INPUT_SKIP_MODE,
     check_direction,
     check_input_mode,
     check_linear_input,
     directions,
 )
-from estimator_bridge.contrib.cudnn_rnn.opaque_params import FLOATS, Layout
-from estimator_bridge.contrib.rnn.base import Layer
+from estimator_bridge_contrib.cudnn_rnn.opaque_params import FLOATS, Layout
+from estimator_bridge_contrib.rnn.base import Layer
 
 __all__ = ["LayerWithSettings"]
 

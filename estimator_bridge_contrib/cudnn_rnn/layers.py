@@ -12,8 +12,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.cudnn_rnn.cells import gru_step, gru_variables
-from estimator_bridge.contrib.cudnn_rnn.modes import (
+from estimator_bridge.tensorflow_private import layer_scope, place_layer
+from estimator_bridge_contrib.cudnn_rnn.cells import gru_step, gru_variables
+from estimator_bridge_contrib.cudnn_rnn.modes import (
     CUDNN_GRU,
     CUDNN_GRU_PARAMS_PER_LAYER,
     CUDNN_LSTM,
@@ -24,18 +25,17 @@ from estimator_bridge.contrib.cudnn_rnn.modes import (
     CUDNN_RNN_TANH_PARAMS_PER_LAYER,
     check_linear_input,
 )
-from estimator_bridge.contrib.cudnn_rnn.opaque_layers import LayerWithSaveable
-from estimator_bridge.contrib.cudnn_rnn.recurrence import drop_between_layers, turned
-from estimator_bridge.contrib.cudnn_rnn.saveables import (
+from estimator_bridge_contrib.cudnn_rnn.opaque_layers import LayerWithSaveable
+from estimator_bridge_contrib.cudnn_rnn.recurrence import drop_between_layers, turned
+from estimator_bridge_contrib.cudnn_rnn.saveables import (
     CudnnGRUSaveable,
     CudnnLSTMSaveable,
     CudnnRNNReluSaveable,
     CudnnRNNTanhSaveable,
 )
-from estimator_bridge.contrib.rnn.base import LSTMStateTuple
-from estimator_bridge.contrib.rnn.block_cells import lstm_step
-from estimator_bridge.contrib.rnn.fused import StepCell
-from estimator_bridge.tensorflow_private import layer_scope, place_layer
+from estimator_bridge_contrib.rnn.base import LSTMStateTuple
+from estimator_bridge_contrib.rnn.block_cells import lstm_step
+from estimator_bridge_contrib.rnn.fused import StepCell
 
 __all__ = ["CudnnGRU", "CudnnLSTM", "CudnnRNNRelu", "CudnnRNNTanh"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.cudnn_rnn.functions import run_layout
-from estimator_bridge.contrib.cudnn_rnn.modes import (
+from estimator_bridge_contrib.cudnn_rnn.functions import run_layout
+from estimator_bridge_contrib.cudnn_rnn.modes import (
     CUDNN_GRU,
     CUDNN_GRU_PARAMS_PER_LAYER,
     CUDNN_INPUT_LINEAR_MODE,
@@ -21,7 +21,7 @@ from estimator_bridge.contrib.cudnn_rnn.modes import (
     CUDNN_RNN_TANH_PARAMS_PER_LAYER,
     CUDNN_RNN_UNIDIRECTION,
 )
-from estimator_bridge.contrib.cudnn_rnn.opaque_params import (
+from estimator_bridge_contrib.cudnn_rnn.opaque_params import (
     Layout,
     cudnn_rnn_canonical_to_opaque_params,
     cudnn_rnn_opaque_params_size,

@@ -6,15 +6,15 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.cudnn_rnn.functions import run_layout
-from estimator_bridge.contrib.cudnn_rnn.layer_settings import LayerWithSettings
-from estimator_bridge.contrib.cudnn_rnn.modes import (
+from estimator_bridge_contrib.cudnn_rnn.functions import run_layout
+from estimator_bridge_contrib.cudnn_rnn.layer_settings import LayerWithSettings
+from estimator_bridge_contrib.cudnn_rnn.modes import (
     CUDNN_GRU,
     CUDNN_LSTM,
     CUDNN_RNN_RELU,
     CUDNN_RNN_TANH,
 )
-from estimator_bridge.contrib.cudnn_rnn.saveables import (
+from estimator_bridge_contrib.cudnn_rnn.saveables import (
     CudnnGRUSaveable,
     CudnnLSTMSaveable,
     CudnnOpaqueParamsSaveable,

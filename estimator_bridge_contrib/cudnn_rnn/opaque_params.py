@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.cudnn_rnn.modes import (
+from estimator_bridge_contrib.cudnn_rnn.modes import (
     CUDNN_INPUT_LINEAR_MODE,
     CUDNN_LSTM,
     CUDNN_RNN_UNIDIRECTION,

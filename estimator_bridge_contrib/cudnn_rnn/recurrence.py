@@ -6,10 +6,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.cudnn_rnn.modes import CUDNN_GRU, CUDNN_LSTM, CUDNN_RNN_RELU
-from estimator_bridge.contrib.cudnn_rnn.opaque_params import Layout
-from estimator_bridge.contrib.rnn.base import LSTMStateTuple
-from estimator_bridge.contrib.rnn.fused import StepCell
+from estimator_bridge_contrib.cudnn_rnn.modes import CUDNN_GRU, CUDNN_LSTM, CUDNN_RNN_RELU
+from estimator_bridge_contrib.cudnn_rnn.opaque_params import Layout
+from estimator_bridge_contrib.rnn.base import LSTMStateTuple
+from estimator_bridge_contrib.rnn.fused import StepCell
 
 __all__ = ["drop_between_layers", "run_network", "turned"]
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.cudnn_rnn.format_converters import (
+from estimator_bridge.tensorflow_private import SaveableObject, SaveSpec
+from estimator_bridge_contrib.cudnn_rnn.format_converters import (
     CudnnParamsFormatConverter,
     CudnnParamsFormatConverterGRU,
     CudnnParamsFormatConverterLSTM,
     CudnnParamsFormatConverterRelu,
     CudnnParamsFormatConverterTanh,
 )
-from estimator_bridge.contrib.cudnn_rnn.modes import CUDNN_INPUT_LINEAR_MODE, CUDNN_RNN_UNIDIRECTION
-from estimator_bridge.tensorflow_private import SaveableObject, SaveSpec
+from estimator_bridge_contrib.cudnn_rnn.modes import CUDNN_INPUT_LINEAR_MODE, CUDNN_RNN_UNIDIRECTION
 
 __all__ = [
     "CudnnGRUSaveable",

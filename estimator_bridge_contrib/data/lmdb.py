@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.data.lmdb_files import LMDBFile
+from estimator_bridge_contrib.data.lmdb_files import LMDBFile
 
 __all__ = ["LMDBDataset"]
 

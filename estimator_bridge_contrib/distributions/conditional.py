@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.transformed import TransformedDistribution
+from estimator_bridge_contrib.distributions.transformed import TransformedDistribution
 
 __all__ = ["ConditionalDistribution", "ConditionalTransformedDistribution"]
 

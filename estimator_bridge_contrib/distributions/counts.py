@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import (
+from estimator_bridge.tensorflow_private import distribution_parameters
+from estimator_bridge_contrib.distributions.scalars import (
     ScalarDistribution,
     after,
     given,
     nonnegative_integers,
 )
-from estimator_bridge.tensorflow_private import distribution_parameters
 
 __all__ = ["Binomial", "Geometric", "NegativeBinomial", "Poisson"]
 

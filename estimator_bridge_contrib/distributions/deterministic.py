@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after, given
+from estimator_bridge_contrib.distributions.scalars import after, given
 
 __all__ = ["Deterministic", "VectorDeterministic"]
 

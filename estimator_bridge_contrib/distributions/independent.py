@@ -6,8 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import given
 from estimator_bridge.tensorflow_private import graph_parents, registers_divergence
+from estimator_bridge_contrib.distributions.scalars import given
 
 __all__ = ["Independent"]
 

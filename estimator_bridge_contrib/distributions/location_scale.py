@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import ScalarDistribution, given, parameters_of
+from estimator_bridge_contrib.distributions.scalars import ScalarDistribution, given, parameters_of
 
 __all__ = ["Cauchy", "Logistic"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.mixture_parts import at_components, deviations
-from estimator_bridge.contrib.distributions.scalars import given
 from estimator_bridge.tensorflow_private import distribution_parameters, graph_parents
+from estimator_bridge_contrib.distributions.mixture_parts import at_components, deviations
+from estimator_bridge_contrib.distributions.scalars import given
 
 __all__ = ["Mixture"]
 

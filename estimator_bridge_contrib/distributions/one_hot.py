@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after, given
 from estimator_bridge.tensorflow_private import distribution_parameters, registers_divergence
+from estimator_bridge_contrib.distributions.scalars import after, given
 
 __all__ = ["ExpRelaxedOneHotCategorical", "OneHotCategorical"]
 

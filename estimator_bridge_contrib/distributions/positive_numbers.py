@@ -7,14 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import (
+from estimator_bridge.tensorflow_private import distribution_functions
+from estimator_bridge_contrib.distributions.scalars import (
     ScalarDistribution,
     after,
     given,
     mean_or_nan,
     parameters_of,
 )
-from estimator_bridge.tensorflow_private import distribution_functions
 
 __all__ = [
     "Chi2",

@@ -6,12 +6,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.bijectors.elementwise import Exp, Sigmoid
-from estimator_bridge.contrib.distributions.location_scale import Logistic
-from estimator_bridge.contrib.distributions.one_hot import ExpRelaxedOneHotCategorical
-from estimator_bridge.contrib.distributions.scalars import given
-from estimator_bridge.contrib.distributions.transformed import TransformedDistribution
 from estimator_bridge.tensorflow_private import distribution_parameters
+from estimator_bridge_contrib.distributions.bijectors.elementwise import Exp, Sigmoid
+from estimator_bridge_contrib.distributions.location_scale import Logistic
+from estimator_bridge_contrib.distributions.one_hot import ExpRelaxedOneHotCategorical
+from estimator_bridge_contrib.distributions.scalars import given
+from estimator_bridge_contrib.distributions.transformed import TransformedDistribution
 
 __all__ = ["RelaxedBernoulli", "RelaxedOneHotCategorical"]
 

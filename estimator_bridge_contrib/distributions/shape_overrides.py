@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after
 from estimator_bridge.tensorflow_private import distribution_parameters
+from estimator_bridge_contrib.distributions.scalars import after
 
 __all__ = ["ShapeOverrides"]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.bijectors import cumulative
-from estimator_bridge.contrib.distributions.bijectors.composition import Chain
-from estimator_bridge.contrib.distributions.bijectors.elementwise import AffineScalar
-from estimator_bridge.contrib.distributions.scalars import given
-from estimator_bridge.contrib.distributions.transformed import TransformedDistribution
 from estimator_bridge.tensorflow_private import distribution_parameters
+from estimator_bridge_contrib.distributions.bijectors import cumulative
+from estimator_bridge_contrib.distributions.bijectors.composition import Chain
+from estimator_bridge_contrib.distributions.bijectors.elementwise import AffineScalar
+from estimator_bridge_contrib.distributions.scalars import given
+from estimator_bridge_contrib.distributions.transformed import TransformedDistribution
 
 __all__ = ["SinhArcsinh"]
 

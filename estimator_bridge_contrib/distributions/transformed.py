@@ -7,14 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import given
-from estimator_bridge.contrib.distributions.shape_overrides import ShapeOverrides
 from estimator_bridge.tensorflow_private import (
     IdentityBijector,
     constant_value_as_shape,
     distribution_parameters,
     graph_parents,
 )
+from estimator_bridge_contrib.distributions.scalars import given
+from estimator_bridge_contrib.distributions.shape_overrides import ShapeOverrides
 
 __all__ = ["TransformedDistribution"]
 

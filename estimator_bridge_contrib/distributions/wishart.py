@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after, given
 from estimator_bridge.tensorflow_private import distribution_parameters
+from estimator_bridge_contrib.distributions.scalars import after, given
 
 __all__ = ["WishartCholesky", "WishartFull"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib import summary
-from estimator_bridge.contrib.eager.metric_base import Metric
+from estimator_bridge_contrib import summary
+from estimator_bridge_contrib.eager.metric_base import Metric
 
 __all__ = [
     "Accuracy",

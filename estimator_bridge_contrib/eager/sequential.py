@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.eager.networks import Network
 from estimator_bridge.tensorflow_private import function_utils
+from estimator_bridge_contrib.eager.networks import Network
 
 __all__ = ["Sequential"]
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph.reference_variables import TracedGraph
 from estimator_bridge.graph.snapshot import node_name
-from estimator_bridge.legacy.contrib.estimator.resource_graph import with_resource_variables
+from estimator_bridge_contrib.estimator.resource_graph import with_resource_variables
 
 __all__ = ["LoadedGraph", "import_graph"]
 

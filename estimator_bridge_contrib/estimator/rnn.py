@@ -13,16 +13,16 @@ from estimator_bridge.canned.columns import as_tuple
 from estimator_bridge.canned.optimizers import optimizer_v1
 from estimator_bridge.canned.partitioners import input_partitioner, partitioner
 from estimator_bridge.heads import SequentialHead, binary_or_multi_class_head_v1
-from estimator_bridge.legacy.contrib.estimator.clipping import clip_gradients_by_norm
-from estimator_bridge.legacy.contrib.estimator.rnn_network import (
+from estimator_bridge.model import EstimatorSpec, RunConfig
+from estimator_bridge.training import EstimatorV1
+from estimator_bridge_contrib.estimator.clipping import clip_gradients_by_norm
+from estimator_bridge_contrib.estimator.rnn_network import (
     USE_DEFAULT,
     CellFn,
     check_cells,
     make_rnn_cell_fn,
     rnn_logit_fn_builder,
 )
-from estimator_bridge.model import EstimatorSpec, RunConfig
-from estimator_bridge.training import EstimatorV1
 
 __all__ = ["USE_DEFAULT", "RNNClassifier", "RNNEstimator", "rnn_model_fn"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.feature_column import sequence_input_layer
+from estimator_bridge_contrib.feature_column import sequence_input_layer
 
 __all__ = ["USE_DEFAULT", "CellFn", "check_cells", "make_rnn_cell_fn", "rnn_logit_fn_builder"]
 

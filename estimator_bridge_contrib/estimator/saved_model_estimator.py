@@ -10,12 +10,12 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.contrib.saved_model.reader import read_saved_model
-from estimator_bridge.legacy.contrib.estimator.loaded_graph import import_graph
 from estimator_bridge.model import EstimatorSpec, ModeKeys, WarmStartSettings, warm_start
 from estimator_bridge.runtime import default_strategy
 from estimator_bridge.training import Estimator
 from estimator_bridge.training.execution import Execution
+from estimator_bridge_contrib.estimator.loaded_graph import import_graph
+from estimator_bridge_contrib.saved_model.reader import read_saved_model
 
 __all__ = ["SavedModelEstimator"]
 

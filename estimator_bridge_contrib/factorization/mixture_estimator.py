@@ -9,9 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.canned.kmeans_fn import InitializeClustersHook, counted, points_of
-from estimator_bridge.legacy.contrib.factorization.gaussian_mixture import GmmAlgorithm, gmm
-from estimator_bridge.legacy.contrib.learn.estimator import Estimator
-from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
+from estimator_bridge_contrib.factorization.gaussian_mixture import GmmAlgorithm, gmm
+from estimator_bridge_contrib.learn.estimator import Estimator
+from estimator_bridge_contrib.learn.model_fn_ops import ModelFnOps
 
 __all__ = ["GMM"]
 

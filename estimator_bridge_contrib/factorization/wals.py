@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.factorization.wals_model import WALSModel, WALSUpdate
-from estimator_bridge.legacy.contrib.learn.configuration import ModeKeys
-from estimator_bridge.legacy.contrib.learn.estimator import Estimator
-from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
+from estimator_bridge_contrib.factorization.wals_model import WALSModel, WALSUpdate
+from estimator_bridge_contrib.learn.configuration import ModeKeys
+from estimator_bridge_contrib.learn.estimator import Estimator
+from estimator_bridge_contrib.learn.model_fn_ops import ModelFnOps
 
 __all__ = ["WALSMatrixFactorization"]
 

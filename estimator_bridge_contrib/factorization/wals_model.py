@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.factorization.wals_axes import (
+from estimator_bridge_contrib.factorization.wals_axes import (
     Axis,
     assign_gramian,
     looked_up,
@@ -15,7 +15,7 @@ from estimator_bridge.legacy.contrib.factorization.wals_axes import (
     make_weights,
     scatter,
 )
-from estimator_bridge.legacy.contrib.factorization.wals_solver import normal_equations, products_at
+from estimator_bridge_contrib.factorization.wals_solver import normal_equations, products_at
 
 __all__ = [
     "WALSModel",

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.ffmpeg.program import read_audio, read_video
-from estimator_bridge.contrib.ffmpeg.wav import wav_file
+from estimator_bridge_contrib.ffmpeg.program import read_audio, read_video
+from estimator_bridge_contrib.ffmpeg.wav import wav_file
 
 __all__ = ["decode_audio", "decode_video", "encode_audio"]
 

@@ -9,11 +9,11 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.contrib.framework.variable_search import (
+from estimator_bridge.tensorflow_private import saved_slice
+from estimator_bridge_contrib.framework.variable_search import (
     get_unique_variable,
     get_variable_full_name,
 )
-from estimator_bridge.tensorflow_private import saved_slice
 
 __all__ = [
     "assign_from_checkpoint",

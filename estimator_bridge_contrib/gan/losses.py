@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.gan.model import GANLoss, GANModel
+from estimator_bridge_contrib.gan.model import GANLoss, GANModel
 
 __all__ = [
     "gan_loss",

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.gan.model import GANLoss, GANModel
-from estimator_bridge.contrib.training import create_train_op
+from estimator_bridge_contrib.gan.model import GANLoss, GANModel
+from estimator_bridge_contrib.training import create_train_op
 
 __all__ = ["GANTrainOps", "gan_train_ops"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.graph_editor.subgraph import SubGraphView
-from estimator_bridge.contrib.graph_editor.util import (
+from estimator_bridge_contrib.graph_editor.subgraph import SubGraphView
+from estimator_bridge_contrib.graph_editor.util import (
     holds,
     make_placeholder_from_tensor,
     transform_tree,

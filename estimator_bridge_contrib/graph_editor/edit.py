@@ -6,21 +6,21 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.graph_editor.reroute import (
+from estimator_bridge_contrib.graph_editor.reroute import (
     remove_control_inputs,
     reroute_inputs,
     reroute_ts,
     swap_inputs,
     swap_outputs,
 )
-from estimator_bridge.contrib.graph_editor.subgraph import SubGraphView, make_view
-from estimator_bridge.contrib.graph_editor.util import (
+from estimator_bridge_contrib.graph_editor.subgraph import SubGraphView, make_view
+from estimator_bridge_contrib.graph_editor.util import (
     ControlOutputs,
     check_graphs,
     make_placeholder_from_tensor,
     placeholder_name,
 )
-from estimator_bridge.contrib.graph_editor.walks import check_cios
+from estimator_bridge_contrib.graph_editor.walks import check_cios
 
 __all__ = [
     "bypass",

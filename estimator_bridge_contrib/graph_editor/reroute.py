@@ -6,14 +6,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.graph_editor.subgraph import SubGraphView, make_view
-from estimator_bridge.contrib.graph_editor.util import (
+from estimator_bridge.tensorflow_private import replace_control_inputs, replace_input
+from estimator_bridge_contrib.graph_editor.subgraph import SubGraphView, make_view
+from estimator_bridge_contrib.graph_editor.util import (
     check_graphs,
     get_consuming_ops,
     make_list_of_op,
     make_list_of_t,
 )
-from estimator_bridge.tensorflow_private import replace_control_inputs, replace_input
 
 __all__ = [
     "add_control_inputs",

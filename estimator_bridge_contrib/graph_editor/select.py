@@ -8,12 +8,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.graph_editor.util import (
+from estimator_bridge_contrib.graph_editor.util import (
     concatenate_unique,
     make_list_of_op,
     make_list_of_t,
 )
-from estimator_bridge.contrib.graph_editor.walks import (
+from estimator_bridge_contrib.graph_editor.walks import (
     check_cios,
     compute_boundary_ts,
     get_backward_walk_ops,

@@ -8,8 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.graph_editor.select import get_name_scope_ops, select_ops_and_ts
-from estimator_bridge.contrib.graph_editor.util import (
+from estimator_bridge_contrib.graph_editor.select import get_name_scope_ops, select_ops_and_ts
+from estimator_bridge_contrib.graph_editor.util import (
     ListView,
     concatenate_unique,
     get_unique_graph,
@@ -17,7 +17,7 @@ from estimator_bridge.contrib.graph_editor.util import (
     make_list_of_op,
     make_list_of_t,
 )
-from estimator_bridge.contrib.graph_editor.walks import compute_boundary_ts, get_walks_union_ops
+from estimator_bridge_contrib.graph_editor.walks import compute_boundary_ts, get_walks_union_ops
 
 __all__ = ["SubGraphView", "make_view", "make_view_from_scope"]
 

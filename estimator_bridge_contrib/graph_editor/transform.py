@@ -7,7 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.graph_editor.copied_part import (
+from estimator_bridge.tensorflow_private import loop_ends, replace_input
+from estimator_bridge_contrib.graph_editor.copied_part import (
     Copying,
     TransformerInfo,
     assign_renamed_collections_handler,
@@ -16,17 +17,16 @@ from estimator_bridge.contrib.graph_editor.copied_part import (
     replace_t_with_placeholder_handler,
     transform_op_if_inside_handler,
 )
-from estimator_bridge.contrib.graph_editor.reroute import add_control_inputs
-from estimator_bridge.contrib.graph_editor.subgraph import SubGraphView, make_view
-from estimator_bridge.contrib.graph_editor.util import (
+from estimator_bridge_contrib.graph_editor.reroute import add_control_inputs
+from estimator_bridge_contrib.graph_editor.subgraph import SubGraphView, make_view
+from estimator_bridge_contrib.graph_editor.util import (
     ControlOutputs,
     flatten_tree,
     get_unique_graph,
     make_placeholder_from_tensor,
     scope_finalize,
 )
-from estimator_bridge.contrib.graph_editor.walks import get_walks_intersection_ops
-from estimator_bridge.tensorflow_private import loop_ends, replace_input
+from estimator_bridge_contrib.graph_editor.walks import get_walks_intersection_ops
 
 __all__ = [
     "Transformer",

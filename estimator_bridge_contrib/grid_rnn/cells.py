@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.grid_rnn.grid import GridRNNCell
+from estimator_bridge_contrib.grid_rnn.grid import GridRNNCell
 
 __all__ = [
     "Grid1BasicLSTMCell",

@@ -11,8 +11,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib import layers
-from estimator_bridge.contrib.rnn.base import RNNCell
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.rnn.base import RNNCell
 
 __all__ = ["GridRNNCell"]
 

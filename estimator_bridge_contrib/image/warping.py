@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.image.splines import interpolate_spline
+from estimator_bridge_contrib.image.splines import interpolate_spline
 
 __all__ = ["dense_image_warp", "sparse_image_warp"]
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.integrate.checks import check_types, times_increase, to_floats
+from estimator_bridge_contrib.integrate.checks import check_types, times_increase, to_floats
 
 __all__ = ["odeint"]
 

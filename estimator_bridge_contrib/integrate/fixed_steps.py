@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.integrate.checks import check_types, times_increase, to_floats
+from estimator_bridge_contrib.integrate.checks import check_types, times_increase, to_floats
 
 __all__ = ["odeint_fixed"]
 

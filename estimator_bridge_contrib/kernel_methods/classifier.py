@@ -7,12 +7,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib import layers
-from estimator_bridge.contrib.layers.column_types import Numbers
-from estimator_bridge.legacy.contrib.kernel_methods.mappers import DenseKernelMapper
-from estimator_bridge.legacy.contrib.learn.canned.linear import LinearEstimator
-from estimator_bridge.legacy.contrib.learn.heads.factories import multi_class_head
-from estimator_bridge.legacy.contrib.learn.keys import PredictionKey
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.kernel_methods.mappers import DenseKernelMapper
+from estimator_bridge_contrib.layers.column_types import Numbers
+from estimator_bridge_contrib.learn.canned.linear import LinearEstimator
+from estimator_bridge_contrib.learn.heads.factories import multi_class_head
+from estimator_bridge_contrib.learn.keys import PredictionKey
 
 __all__ = ["KernelLinearClassifier"]
 

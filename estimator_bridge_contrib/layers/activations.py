@@ -7,14 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.arg_scope import add_arg_scope
-from estimator_bridge.contrib.layers.layer_variables import (
+from estimator_bridge_contrib.arg_scope import add_arg_scope
+from estimator_bridge_contrib.layers.layer_variables import (
     add_bias,
     apply_after,
     layer_scope,
     weight,
 )
-from estimator_bridge.contrib.layers.utils import (
+from estimator_bridge_contrib.layers.utils import (
     channel_dimension,
     channels_first,
     collect_named_outputs,

@@ -7,14 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.arg_scope import add_arg_scope
-from estimator_bridge.contrib.layers.layer_variables import apply_after, layer_scope, weight
-from estimator_bridge.contrib.layers.moving_average import (
+from estimator_bridge_contrib.arg_scope import add_arg_scope
+from estimator_bridge_contrib.layers.layer_variables import apply_after, layer_scope, weight
+from estimator_bridge_contrib.layers.moving_average import (
     assign_moving_average,
     moving_variables,
 )
-from estimator_bridge.contrib.layers.renorm import batch_renorm
-from estimator_bridge.contrib.layers.utils import (
+from estimator_bridge_contrib.layers.renorm import batch_renorm
+from estimator_bridge_contrib.layers.utils import (
     channels_first,
     constant_value,
     smart_cond,

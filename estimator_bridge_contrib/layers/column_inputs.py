@@ -7,11 +7,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.column_bases import Features, sparse_input
-from estimator_bridge.contrib.layers.column_order import kind_of, sorted_columns
-from estimator_bridge.contrib.layers.column_parsing import checked_columns
-from estimator_bridge.contrib.layers.column_tables import embedded, scattered
-from estimator_bridge.contrib.layers.column_types import (
+from estimator_bridge_contrib.layers.column_bases import Features, sparse_input
+from estimator_bridge_contrib.layers.column_order import kind_of, sorted_columns
+from estimator_bridge_contrib.layers.column_parsing import checked_columns
+from estimator_bridge_contrib.layers.column_tables import embedded, scattered
+from estimator_bridge_contrib.layers.column_types import (
     Bucketized,
     Crossed,
     Embedding,
@@ -19,7 +19,7 @@ from estimator_bridge.contrib.layers.column_types import (
     OneHot,
     Scattered,
 )
-from estimator_bridge.contrib.layers.id_column_types import Weighted
+from estimator_bridge_contrib.layers.id_column_types import Weighted
 
 __all__ = ["input_from_feature_columns", "sequence_input_from_feature_columns", "with_rank"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.column_bases import Features
-from estimator_bridge.contrib.layers.column_order import sort_key, sorted_columns
-from estimator_bridge.contrib.layers.feature_columns import (
+from estimator_bridge_contrib.layers.column_bases import Features
+from estimator_bridge_contrib.layers.column_order import sort_key, sorted_columns
+from estimator_bridge_contrib.layers.feature_columns import (
     create_feature_spec_for_parsing,
     real_valued_column,
 )

@@ -7,20 +7,20 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.column_bases import Features
-from estimator_bridge.contrib.layers.column_inputs import with_rank
-from estimator_bridge.contrib.layers.column_order import sorted_columns
-from estimator_bridge.contrib.layers.column_parsing import checked_columns
-from estimator_bridge.contrib.layers.column_tables import restore_from_checkpoint
-from estimator_bridge.contrib.layers.column_types import (
+from estimator_bridge_contrib.layers.column_bases import Features
+from estimator_bridge_contrib.layers.column_inputs import with_rank
+from estimator_bridge_contrib.layers.column_order import sorted_columns
+from estimator_bridge_contrib.layers.column_parsing import checked_columns
+from estimator_bridge_contrib.layers.column_tables import restore_from_checkpoint
+from estimator_bridge_contrib.layers.column_types import (
     Bucketized,
     Crossed,
     Embedding,
     Numbers,
 )
-from estimator_bridge.contrib.layers.embedding import safe_embedding_lookup_sparse
-from estimator_bridge.contrib.layers.id_column_types import SparseColumn, Weighted
-from estimator_bridge.contrib.model_variables import model_variable
+from estimator_bridge_contrib.layers.embedding import safe_embedding_lookup_sparse
+from estimator_bridge_contrib.layers.id_column_types import SparseColumn, Weighted
+from estimator_bridge_contrib.model_variables import model_variable
 
 __all__ = ["joint_weighted_sum_from_feature_columns", "weighted_sum_from_feature_columns"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.column_hashes import crossed_ids
-from estimator_bridge.contrib.layers.embedding import safe_embedding_lookup_sparse
-from estimator_bridge.contrib.model_variables import model_variable
+from estimator_bridge_contrib.layers.column_hashes import crossed_ids
+from estimator_bridge_contrib.layers.embedding import safe_embedding_lookup_sparse
+from estimator_bridge_contrib.model_variables import model_variable
 
 __all__ = ["embedded", "restore_from_checkpoint", "scattered"]
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.column_bases import ContribColumn
-from estimator_bridge.contrib.layers.column_hashes import crossed_ids
-from estimator_bridge.contrib.layers.column_tables import embedded
 from estimator_bridge.tensorflow_private import feature_columns as columns
+from estimator_bridge_contrib.layers.column_bases import ContribColumn
+from estimator_bridge_contrib.layers.column_hashes import crossed_ids
+from estimator_bridge_contrib.layers.column_tables import embedded
 
 __all__ = ["Bucketized", "Crossed", "Embedding", "Numbers", "OneHot", "Scattered"]
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.arg_scope import add_arg_scope
-from estimator_bridge.contrib.layers.initializers import xavier_initializer
-from estimator_bridge.contrib.layers.layer_variables import RENAMED, layer_scope
-from estimator_bridge.contrib.layers.utils import (
+from estimator_bridge_contrib.arg_scope import add_arg_scope
+from estimator_bridge_contrib.layers.initializers import xavier_initializer
+from estimator_bridge_contrib.layers.layer_variables import RENAMED, layer_scope
+from estimator_bridge_contrib.layers.utils import (
     channel_dimension,
     channels_first,
     n_positive_integers,
 )
-from estimator_bridge.contrib.layers.weighted_layer import WeightedLayer
+from estimator_bridge_contrib.layers.weighted_layer import WeightedLayer
 
 __all__ = [
     "conv1d",

@@ -9,11 +9,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.arg_scope import add_arg_scope
-from estimator_bridge.contrib.layers.initializers import xavier_initializer
-from estimator_bridge.contrib.layers.layer_variables import RENAMED, layer_scope
-from estimator_bridge.contrib.layers.utils import last_dimension
-from estimator_bridge.contrib.layers.weighted_layer import WeightedLayer
+from estimator_bridge_contrib.arg_scope import add_arg_scope
+from estimator_bridge_contrib.layers.initializers import xavier_initializer
+from estimator_bridge_contrib.layers.layer_variables import RENAMED, layer_scope
+from estimator_bridge_contrib.layers.utils import last_dimension
+from estimator_bridge_contrib.layers.weighted_layer import WeightedLayer
 
 __all__ = ["elu", "fully_connected", "linear", "product", "relu", "relu6"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.initializers import xavier_initializer
-from estimator_bridge.contrib.layers.layer_variables import get_regularized
+from estimator_bridge_contrib.layers.initializers import xavier_initializer
+from estimator_bridge_contrib.layers.layer_variables import get_regularized
 
 __all__ = ["legacy_fully_connected", "legacy_linear", "legacy_relu"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.reshaping import dense_to_sparse
-from estimator_bridge.contrib.model_variables import model_variable
+from estimator_bridge_contrib.layers.reshaping import dense_to_sparse
+from estimator_bridge_contrib.model_variables import model_variable
 
 __all__ = [
     "bow_encoder",

@@ -8,9 +8,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.column_bases import check_checkpoint
-from estimator_bridge.contrib.layers.column_types import Embedding, Scattered
-from estimator_bridge.contrib.layers.id_column_types import SparseColumn, Weighted
+from estimator_bridge_contrib.layers.column_bases import check_checkpoint
+from estimator_bridge_contrib.layers.column_types import Embedding, Scattered
+from estimator_bridge_contrib.layers.id_column_types import SparseColumn, Weighted
 
 __all__ = ["embedding_column", "scattered_embedding_column", "shared_embedding_columns"]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.column_bases import check_checkpoint, is_contrib_column
-from estimator_bridge.contrib.layers.column_types import Bucketized, Crossed, Numbers, OneHot
-from estimator_bridge.contrib.layers.id_column_types import SparseColumn
+from estimator_bridge_contrib.layers.column_bases import check_checkpoint, is_contrib_column
+from estimator_bridge_contrib.layers.column_types import Bucketized, Crossed, Numbers, OneHot
+from estimator_bridge_contrib.layers.id_column_types import SparseColumn
 
 __all__ = [
     "bucketized_column",

@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.id_column_types import (
+from estimator_bridge_contrib.layers.id_column_types import (
     Hashed,
     Integerized,
     Keys,

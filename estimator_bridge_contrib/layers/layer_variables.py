@@ -14,11 +14,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.utils import (
+from estimator_bridge_contrib.layers.utils import (
     collect_named_outputs,
     get_variable_collections,
 )
-from estimator_bridge.contrib.model_variables import model_variable
+from estimator_bridge_contrib.model_variables import model_variable
 
 __all__ = [
     "RENAMED",

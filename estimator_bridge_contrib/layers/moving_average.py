@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.utils import constant_value
+from estimator_bridge_contrib.layers.utils import constant_value
 
 __all__ = ["assign_moving_average", "moving_variables"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.arg_scope import add_arg_scope
-from estimator_bridge.contrib.layers.layer_variables import apply_after, layer_scope, weight
-from estimator_bridge.contrib.layers.utils import channels_first
+from estimator_bridge_contrib.arg_scope import add_arg_scope
+from estimator_bridge_contrib.layers.layer_variables import apply_after, layer_scope, weight
+from estimator_bridge_contrib.layers.utils import channels_first
 
 __all__ = ["group_norm", "instance_norm", "layer_norm"]
 

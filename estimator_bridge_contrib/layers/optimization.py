@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.gradients import (
+from estimator_bridge_contrib.layers.gradients import (
     add_noise,
     clip_by_global_norm,
     multiply,

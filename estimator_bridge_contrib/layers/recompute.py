@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.own_gradient import (
+from estimator_bridge_contrib.layers.own_gradient import (
     used_variables,
     wait_for,
     with_own_gradient,

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.utils import get_variable_collections
+from estimator_bridge_contrib.layers.utils import get_variable_collections
 
 __all__ = ["batch_renorm"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.arg_scope import add_arg_scope
-from estimator_bridge.contrib.layers.utils import channels_first, collect_named_outputs
+from estimator_bridge_contrib.arg_scope import add_arg_scope
+from estimator_bridge_contrib.layers.utils import channels_first, collect_named_outputs
 
 __all__ = [
     "dense_to_sparse",

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.own_gradient import used_variables, with_own_gradient
+from estimator_bridge_contrib.layers.own_gradient import used_variables, with_own_gradient
 
 __all__ = ["RevBlock", "rev_block"]
 

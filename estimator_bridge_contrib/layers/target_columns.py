@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.metrics import (
+from estimator_bridge_contrib.metrics import (
     streaming_accuracy,
     streaming_auc,
     streaming_mean,

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.layer_variables import add_bias, apply_after, weight
+from estimator_bridge_contrib.layers.layer_variables import add_bias, apply_after, weight
 
 __all__ = ["WeightedLayer"]
 

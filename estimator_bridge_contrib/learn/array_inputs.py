@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.streamed_inputs import (
+from estimator_bridge_contrib.learn.streamed_inputs import (
     is_iterator,
     stream_input_fn,
     without_single,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from estimator_bridge.legacy.contrib.learn.vocabulary import CategoricalVocabulary
+from estimator_bridge_contrib.learn.vocabulary import CategoricalVocabulary
 
 __all__ = ["CategoricalProcessor"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.keys import TaskType
-from estimator_bridge.model.cluster import Cluster
+from estimator_bridge.model import Cluster
+from estimator_bridge_contrib.learn.keys import TaskType
 
 __all__ = ["learn_place"]
 

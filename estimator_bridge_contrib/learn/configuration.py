@@ -9,10 +9,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.cluster_place import learn_place
-from estimator_bridge.legacy.contrib.learn.keys import TaskType
+from estimator_bridge.model import Cluster
 from estimator_bridge.model import RunConfig as _RunConfig
-from estimator_bridge.model.cluster import Cluster
+from estimator_bridge_contrib.learn.cluster_place import learn_place
+from estimator_bridge_contrib.learn.keys import TaskType
 
 __all__ = ["ModeKeys", "RunConfig", "TaskType"]
 

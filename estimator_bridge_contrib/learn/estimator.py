@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.array_inputs import array_input_fn, check_inputs, finite
-from estimator_bridge.legacy.contrib.learn.configuration import RunConfig
-from estimator_bridge.legacy.contrib.learn.exports import export_with_input_ops
-from estimator_bridge.legacy.contrib.learn.learn_model import LearnModel
-from estimator_bridge.legacy.contrib.learn.monitor_hooks import replace_monitors_with_hooks
 from estimator_bridge.model.config_checks import SAVE_CHECKPOINTS_ERROR
 from estimator_bridge.training import EstimatorV1, predict_at_call
+from estimator_bridge_contrib.learn.array_inputs import array_input_fn, check_inputs, finite
+from estimator_bridge_contrib.learn.configuration import RunConfig
+from estimator_bridge_contrib.learn.exports import export_with_input_ops
+from estimator_bridge_contrib.learn.learn_model import LearnModel
+from estimator_bridge_contrib.learn.monitor_hooks import replace_monitors_with_hooks
 
 __all__ = [
     "BaseEstimator",

@@ -11,7 +11,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.experiment_parts import (
+from estimator_bridge.tensorflow_private import checkpoint_management, tf_logging
+from estimator_bridge.training import Estimator
+from estimator_bridge_contrib.learn.experiment_parts import (
     Calls,
     CheckpointListener,
     Times,
@@ -20,11 +22,9 @@ from estimator_bridge.legacy.contrib.learn.experiment_parts import (
     checked_predicate,
     wait,
 )
-from estimator_bridge.legacy.contrib.learn.exports import ExportStrategy
-from estimator_bridge.legacy.contrib.learn.monitor_hooks import replace_monitors_with_hooks
-from estimator_bridge.legacy.contrib.learn.monitor_validation import ValidationMonitor
-from estimator_bridge.tensorflow_private import checkpoint_management, tf_logging
-from estimator_bridge.training import Estimator
+from estimator_bridge_contrib.learn.exports import ExportStrategy
+from estimator_bridge_contrib.learn.monitor_hooks import replace_monitors_with_hooks
+from estimator_bridge_contrib.learn.monitor_validation import ValidationMonitor
 
 __all__ = ["Experiment"]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.estimator import Evaluable, Trainable
-from estimator_bridge.legacy.contrib.learn.exports import ExportStrategy
 from estimator_bridge.tensorflow_private import checkpoint_management, tf_logging
 from estimator_bridge.training import Estimator
+from estimator_bridge_contrib.learn.estimator import Evaluable, Trainable
+from estimator_bridge_contrib.learn.exports import ExportStrategy
 
 __all__ = [
     "Calls",

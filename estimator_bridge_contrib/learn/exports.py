@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.feature_columns import create_feature_spec_for_parsing
 from estimator_bridge.export import (
     ServingInputReceiver,
     build_parsing_serving_input_receiver_fn,
 )
 from estimator_bridge.own_files import is_recorded_folder, record_folder, remove_recorded_folder
 from estimator_bridge.training import Estimator, EstimatorV1
+from estimator_bridge_contrib.layers.feature_columns import create_feature_spec_for_parsing
 
 __all__ = [
     "ExportStrategy",

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.inputs.numpy_input import numpy_input_fn as _numpy_input_fn
-from estimator_bridge.inputs.pandas_input import pandas_input_fn as _pandas_input_fn
+from estimator_bridge.inputs import numpy_input_fn as _numpy_input_fn
+from estimator_bridge.inputs import pandas_input_fn as _pandas_input_fn
 
 __all__ = [
     "extract_pandas_data",

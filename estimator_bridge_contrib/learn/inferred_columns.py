@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib import layers
-from estimator_bridge.legacy.contrib.learn.array_inputs import array_input_fn, check_inputs
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.learn.array_inputs import array_input_fn, check_inputs
 
 __all__ = ["infer_real_valued_columns_from_input", "infer_real_valued_columns_from_input_fn"]
 

@@ -14,9 +14,9 @@ from estimator_bridge.canned.kmeans_fn import (
     counted,
     points_of,
 )
-from estimator_bridge.legacy.contrib.learn.estimator import Estimator
-from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
 from estimator_bridge.tensorflow_private import KMeansGraph
+from estimator_bridge_contrib.learn.estimator import Estimator
+from estimator_bridge_contrib.learn.model_fn_ops import ModelFnOps
 
 __all__ = ["KMeansClustering"]
 

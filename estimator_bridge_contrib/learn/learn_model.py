@@ -8,15 +8,15 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.keys import MetricKey, PredictionKey, ProblemType
-from estimator_bridge.legacy.contrib.learn.metric_spec import MetricSpec
-from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
-from estimator_bridge.legacy.contrib.learn.signatures import (
+from estimator_bridge.model import EstimatorSpec, ModeKeys
+from estimator_bridge_contrib.learn.keys import MetricKey, PredictionKey, ProblemType
+from estimator_bridge_contrib.learn.metric_spec import MetricSpec
+from estimator_bridge_contrib.learn.model_fn_ops import ModelFnOps
+from estimator_bridge_contrib.learn.signatures import (
     check_signature,
     placeholders_of,
     signature_of,
 )
-from estimator_bridge.model import EstimatorSpec, ModeKeys
 
 __all__ = ["LearnModel"]
 

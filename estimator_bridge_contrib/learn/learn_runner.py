@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from estimator_bridge.contrib.training.hparams import HParams
-from estimator_bridge.legacy.contrib.learn.configuration import RunConfig
-from estimator_bridge.legacy.contrib.learn.experiment import Experiment
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
+from estimator_bridge_contrib.learn.configuration import RunConfig
+from estimator_bridge_contrib.learn.experiment import Experiment
+from estimator_bridge_contrib.namespaces import NAMESPACES
+from estimator_bridge_contrib.training.hparams import HParams
 
 __all__, __getattr__, __dir__ = NAMESPACES["learn.learn_runner"].opened()
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.legacy.contrib.learn.keys import PredictionKey, ProblemType
 from estimator_bridge.model import (
     ClassificationOutput,
     EstimatorSpec,
@@ -16,6 +15,7 @@ from estimator_bridge.model import (
     PredictOutput,
     RegressionOutput,
 )
+from estimator_bridge_contrib.learn.keys import PredictionKey, ProblemType
 
 __all__ = ["ModelFnOps"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.monitor_bases import BaseMonitor, EveryN, output_of
 from estimator_bridge.tensorflow_private import tf_logging
+from estimator_bridge_contrib.learn.monitor_bases import BaseMonitor, EveryN, output_of
 
 __all__ = ["CheckpointSaver", "StepCounter", "SummarySaver"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.monitor_files import SummarySaver
-from estimator_bridge.legacy.contrib.learn.monitor_outputs import PrintTensor
+from estimator_bridge_contrib.learn.monitor_files import SummarySaver
+from estimator_bridge_contrib.learn.monitor_outputs import PrintTensor
 
 __all__ = ["RunHookAdapterForMonitors", "get_default_monitors", "replace_monitors_with_hooks"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.vocabulary import CategoricalVocabulary
+from estimator_bridge_contrib.learn.vocabulary import CategoricalVocabulary
 
 __all__ = ["ByteProcessor", "VocabularyProcessor", "tokenizer"]
 

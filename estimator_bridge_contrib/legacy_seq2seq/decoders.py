@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import linear
+from estimator_bridge_contrib.rnn.base import linear
 
 __all__ = [
     "attention_decoder",

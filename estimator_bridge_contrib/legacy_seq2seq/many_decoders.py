@@ -7,10 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.legacy_seq2seq.decoders import embedding_rnn_decoder
-from estimator_bridge.contrib.legacy_seq2seq.models import decoded
-from estimator_bridge.contrib.rnn.base import RNNCell
-from estimator_bridge.contrib.rnn.wrappers import EmbeddingWrapper, OutputProjectionWrapper
+from estimator_bridge_contrib.legacy_seq2seq.decoders import embedding_rnn_decoder
+from estimator_bridge_contrib.legacy_seq2seq.models import decoded
+from estimator_bridge_contrib.rnn.base import RNNCell
+from estimator_bridge_contrib.rnn.wrappers import EmbeddingWrapper, OutputProjectionWrapper
 
 __all__ = ["one2many_rnn_seq2seq"]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.legacy_seq2seq.decoders import (
+from estimator_bridge_contrib.legacy_seq2seq.decoders import (
     embedding_attention_decoder,
     embedding_rnn_decoder,
     rnn_decoder,
 )
-from estimator_bridge.contrib.rnn.wrappers import EmbeddingWrapper, OutputProjectionWrapper
+from estimator_bridge_contrib.rnn.wrappers import EmbeddingWrapper, OutputProjectionWrapper
 
 __all__ = [
     "basic_rnn_seq2seq",

@@ -6,9 +6,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.legacy_seq2seq.decoders import check_projection, fed_back
-from estimator_bridge.contrib.legacy_seq2seq.models import decoded, tied_rnn_seq2seq
-from estimator_bridge.contrib.rnn.wrappers import OutputProjectionWrapper
+from estimator_bridge_contrib.legacy_seq2seq.decoders import check_projection, fed_back
+from estimator_bridge_contrib.legacy_seq2seq.models import decoded, tied_rnn_seq2seq
+from estimator_bridge_contrib.rnn.wrappers import OutputProjectionWrapper
 
 __all__ = ["embedding_tied_rnn_seq2seq"]
 

@@ -10,8 +10,8 @@ import tensorflow as tf
 from estimator_bridge.canned.linear_network import expanded
 from estimator_bridge.canned.sdca_solver import shrunk, solve
 from estimator_bridge.canned.sdca_table import ExampleStates
-from estimator_bridge.legacy.contrib.linear_optimizer.sdca_losses import mean_loss
-from estimator_bridge.legacy.contrib.linear_optimizer.sdca_settings import (
+from estimator_bridge_contrib.linear_optimizer.sdca_losses import mean_loss
+from estimator_bridge_contrib.linear_optimizer.sdca_settings import (
     check_given,
     read_settings,
 )

@@ -9,11 +9,11 @@ import tensorflow as tf
 
 from estimator_bridge.canned.one_replica import check_one_replica
 from estimator_bridge.canned.sdca_examples import unique_ids
-from estimator_bridge.contrib.layers.column_order import kind_of, sort_key
-from estimator_bridge.contrib.layers.column_types import Bucketized, Crossed, Numbers
-from estimator_bridge.contrib.layers.id_column_types import SparseColumn, Weighted
-from estimator_bridge.legacy.contrib.linear_optimizer.sdca_model import SdcaModel
-from estimator_bridge.legacy.contrib.linear_optimizer.sparse_feature_column import (
+from estimator_bridge_contrib.layers.column_order import kind_of, sort_key
+from estimator_bridge_contrib.layers.column_types import Bucketized, Crossed, Numbers
+from estimator_bridge_contrib.layers.id_column_types import SparseColumn, Weighted
+from estimator_bridge_contrib.linear_optimizer.sdca_model import SdcaModel
+from estimator_bridge_contrib.linear_optimizer.sparse_feature_column import (
     SparseFeatureColumn,
 )
 

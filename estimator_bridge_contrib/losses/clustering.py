@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.losses.embedding_distances import distances
+from estimator_bridge_contrib.losses.embedding_distances import distances
 
 __all__ = ["cluster_loss"]
 

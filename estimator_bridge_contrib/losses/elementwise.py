@@ -6,8 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.arg_scope import add_arg_scope
-from estimator_bridge.contrib.losses.weighting import add_loss, compute_weighted_loss
+from estimator_bridge_contrib.arg_scope import add_arg_scope
+from estimator_bridge_contrib.losses.weighting import add_loss, compute_weighted_loss
 
 __all__ = [
     "absolute_difference",

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.losses.embedding_distances import distances, squared_distances
-from estimator_bridge.contrib.namespaces import NAMESPACES
+from estimator_bridge_contrib.losses.embedding_distances import distances, squared_distances
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 __all__, __getattr__, __dir__ = NAMESPACES["losses.metric_learning"].opened()
 

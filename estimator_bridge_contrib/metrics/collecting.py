@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.metrics.state import (
+from estimator_bridge_contrib.metrics.state import (
     Metric,
     aligned,
     metric_variable,

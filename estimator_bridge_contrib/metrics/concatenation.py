@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.metrics.state import Metric, metric_variable, result
+from estimator_bridge_contrib.metrics.state import Metric, metric_variable, result
 
 __all__ = ["streaming_concat"]
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.metrics.state import Metric, aligned, metric_variable
+from estimator_bridge_contrib.metrics.state import Metric, aligned, metric_variable
 
 __all__ = ["PrecisionRecallData", "precision_recall_at_equal_thresholds"]
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.metrics.concatenation import streaming_concat
-from estimator_bridge.contrib.metrics.state import Metric, aligned, result
+from estimator_bridge_contrib.metrics.concatenation import streaming_concat
+from estimator_bridge_contrib.metrics.state import Metric, aligned, result
 
 __all__ = ["AucData", "auc_with_confidence_intervals", "streaming_dynamic_auc"]
 

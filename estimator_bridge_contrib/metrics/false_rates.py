@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.metrics.state import Metric, result
-from estimator_bridge.contrib.metrics.thresholds import EPSILON, at_thresholds
+from estimator_bridge_contrib.metrics.state import Metric, result
+from estimator_bridge_contrib.metrics.thresholds import EPSILON, at_thresholds
 
 __all__ = [
     "streaming_false_negative_rate",

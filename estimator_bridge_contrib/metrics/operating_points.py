@@ -6,8 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.metrics.state import Metric, result, thresholds_between
-from estimator_bridge.contrib.metrics.thresholds import EPSILON, at_thresholds, counts_at_thresholds
+from estimator_bridge_contrib.metrics.state import Metric, result, thresholds_between
+from estimator_bridge_contrib.metrics.thresholds import EPSILON, at_thresholds, counts_at_thresholds
 
 __all__ = ["f1_score", "precision_at_recall", "recall_at_precision", "streaming_curve_points"]
 

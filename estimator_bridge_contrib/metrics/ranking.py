@@ -6,8 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.metrics.state import Metric
 from estimator_bridge.tensorflow_private import average_precision_at_top_k
+from estimator_bridge_contrib.metrics.state import Metric
 
 __all__ = [
     "sparse_recall_at_top_k",

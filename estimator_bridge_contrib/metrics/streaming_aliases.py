@@ -9,8 +9,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.metrics.state import Metric
-from estimator_bridge.contrib.metrics.thresholds import counts_at_thresholds
+from estimator_bridge_contrib.metrics.state import Metric
+from estimator_bridge_contrib.metrics.thresholds import counts_at_thresholds
 
 __all__ = [
     "streaming_accuracy",

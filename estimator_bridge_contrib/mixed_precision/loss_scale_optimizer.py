@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.mixed_precision.loss_scales import LossScaleManager
+from estimator_bridge_contrib.mixed_precision.loss_scales import LossScaleManager
 
 __all__ = ["LossScaleOptimizer"]
 

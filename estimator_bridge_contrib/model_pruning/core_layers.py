@@ -7,9 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.dense import product
-from estimator_bridge.contrib.layers.utils import n_positive_integers
-from estimator_bridge.contrib.model_pruning.masks import (
+from estimator_bridge_contrib.layers.dense import product
+from estimator_bridge_contrib.layers.utils import n_positive_integers
+from estimator_bridge_contrib.model_pruning.masks import (
     MASK_COLLECTION,
     MASKED_WEIGHT_COLLECTION,
     MASKED_WEIGHT_NAME,
@@ -17,7 +17,7 @@ from estimator_bridge.contrib.model_pruning.masks import (
     WEIGHT_COLLECTION,
     masked,
 )
-from estimator_bridge.contrib.rnn.base import Layer
+from estimator_bridge_contrib.rnn.base import Layer
 
 __all__ = [
     "MASKED_WEIGHT_COLLECTION",

@@ -8,18 +8,18 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.arg_scope import add_arg_scope
-from estimator_bridge.contrib.layers.dense import product
-from estimator_bridge.contrib.layers.initializers import xavier_initializer
-from estimator_bridge.contrib.layers.layer_variables import RENAMED, layer_scope, weight
-from estimator_bridge.contrib.layers.utils import (
+from estimator_bridge_contrib.arg_scope import add_arg_scope
+from estimator_bridge_contrib.layers.dense import product
+from estimator_bridge_contrib.layers.initializers import xavier_initializer
+from estimator_bridge_contrib.layers.layer_variables import RENAMED, layer_scope, weight
+from estimator_bridge_contrib.layers.utils import (
     channel_dimension,
     channels_first,
     last_dimension,
     n_positive_integers,
 )
-from estimator_bridge.contrib.layers.weighted_layer import WeightedLayer
-from estimator_bridge.contrib.model_pruning.masks import masked
+from estimator_bridge_contrib.layers.weighted_layer import WeightedLayer
+from estimator_bridge_contrib.model_pruning.masks import masked
 
 __all__ = ["masked_conv2d", "masked_convolution", "masked_fully_connected"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.model_pruning import pruning_utils
+from estimator_bridge_contrib.model_pruning import pruning_utils
 
 __all__ = [
     "MASKED_WEIGHT_COLLECTION",

@@ -7,8 +7,8 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.contrib.model_pruning import pruning_utils
-from estimator_bridge.contrib.model_pruning.masks import (
+from estimator_bridge_contrib.model_pruning import pruning_utils
+from estimator_bridge_contrib.model_pruning.masks import (
     apply_mask,
     get_masked_weights,
     get_masks,
@@ -16,7 +16,7 @@ from estimator_bridge.contrib.model_pruning.masks import (
     get_weight_sparsity,
     get_weights,
 )
-from estimator_bridge.contrib.model_pruning.pruning_hparams import (
+from estimator_bridge_contrib.model_pruning.pruning_hparams import (
     block_sizes,
     check_hparams,
     get_pruning_hparams,

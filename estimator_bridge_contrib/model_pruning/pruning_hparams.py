@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from estimator_bridge.contrib.training.hparams import HParams
+from estimator_bridge_contrib.training.hparams import HParams
 
 __all__ = ["block_sizes", "check_hparams", "get_pruning_hparams", "of_weights", "sparsities"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.model_pruning.masks import masked
+from estimator_bridge_contrib.model_pruning.masks import masked
 
 __all__ = ["MaskedBasicLSTMCell", "MaskedLSTMCell"]
 

@@ -7,7 +7,7 @@ import os
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.contrib.model_pruning.strip_pruning_vars_lib import (
+from estimator_bridge_contrib.model_pruning.strip_pruning_vars_lib import (
     graph_def_from_checkpoint,
     strip_pruning_vars_fn,
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.model_variables import model_variable
+from estimator_bridge_contrib.model_variables import model_variable
 
 __all__ = [
     "ndlstm_base",

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.ndlstm import lstm1d
+from estimator_bridge_contrib.ndlstm import lstm1d
 
 __all__ = [
     "get_blocks",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.reshaping import one_hot_encoding
+from estimator_bridge_contrib.layers.reshaping import one_hot_encoding
 
 __all__ = ["one_hot_mask", "one_hot_planes", "pixels_as_vector", "pool_as_vector"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.opt.ref_or_resource import RefOrResourceUpdates
+from estimator_bridge_contrib.opt.ref_or_resource import RefOrResourceUpdates
 
 __all__ = ["GGTOptimizer"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.opt.matrix_roots import inverse_root, power_by_svd
-from estimator_bridge.contrib.opt.ref_or_resource import RefOrResourceUpdates, factor
+from estimator_bridge_contrib.opt.matrix_roots import inverse_root, power_by_svd
+from estimator_bridge_contrib.opt.ref_or_resource import RefOrResourceUpdates, factor
 
 __all__ = ["ShampooOptimizer"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.opt.ref_or_resource import RefOrResourceUpdates, factor
+from estimator_bridge_contrib.opt.ref_or_resource import RefOrResourceUpdates, factor
 
 __all__ = ["AddSignOptimizer", "PowerSignOptimizer"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.optimizer_v2.optimizer_state import OptimizerState, Updates
+from estimator_bridge_contrib.optimizer_v2.optimizer_state import OptimizerState, Updates
 
 __all__ = ["OptimizerV2"]
 

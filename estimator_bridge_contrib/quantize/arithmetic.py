@@ -6,8 +6,8 @@ import re
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.quantize.input_to_ops import InputToOps
-from estimator_bridge.contrib.quantize.insertion import Quantization
+from estimator_bridge_contrib.quantize.input_to_ops import InputToOps
+from estimator_bridge_contrib.quantize.insertion import Quantization
 
 __all__ = ["quantize_arithmetic"]
 

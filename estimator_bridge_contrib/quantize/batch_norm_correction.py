@@ -14,8 +14,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.utils import smart_cond
-from estimator_bridge.contrib.quantize.common import CreateOrGetQuantizationStep, RerouteTensor
+from estimator_bridge_contrib.layers.utils import smart_cond
+from estimator_bridge_contrib.quantize.common import CreateOrGetQuantizationStep, RerouteTensor
 
 __all__ = ["Average", "Correction", "Statistics", "correct", "find_average"]
 

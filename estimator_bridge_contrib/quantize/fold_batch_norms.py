@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.quantize.fused_batch_norms import fold_fused
-from estimator_bridge.contrib.quantize.unfused_batch_norms import fold_unfused
+from estimator_bridge_contrib.quantize.fused_batch_norms import fold_fused
+from estimator_bridge_contrib.quantize.unfused_batch_norms import fold_unfused
 
 __all__ = ["FoldBatchNorms"]
 

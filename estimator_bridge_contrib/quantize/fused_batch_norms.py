@@ -8,20 +8,20 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.quantize.batch_norm_correction import (
+from estimator_bridge.tensorflow_private import set_gradient
+from estimator_bridge_contrib.quantize.batch_norm_correction import (
     Statistics,
     correct,
     find_average,
 )
-from estimator_bridge.contrib.quantize.common import RerouteTensor, scope_of
-from estimator_bridge.contrib.quantize.graph_matcher import (
+from estimator_bridge_contrib.quantize.common import RerouteTensor, scope_of
+from estimator_bridge_contrib.quantize.graph_matcher import (
     GraphMatcher,
     MatchResult,
     OneofPattern,
     OpTypePattern,
 )
-from estimator_bridge.contrib.quantize.layer_copies import LINEAR_TYPES, LinearLayer, copy_layer
-from estimator_bridge.tensorflow_private import set_gradient
+from estimator_bridge_contrib.quantize.layer_copies import LINEAR_TYPES, LinearLayer, copy_layer
 
 __all__ = ["fold_fused"]
 

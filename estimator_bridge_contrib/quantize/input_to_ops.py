@@ -6,7 +6,7 @@ import collections
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.quantize.common import SKIPPED_PREFIXES
+from estimator_bridge_contrib.quantize.common import SKIPPED_PREFIXES
 
 __all__ = ["InputToOps"]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.quantize.common import (
+from estimator_bridge_contrib.quantize.common import (
     CreateOrGetQuantizationStep,
     DropStringPrefix,
     RerouteTensor,
 )
-from estimator_bridge.contrib.quantize.quant_ops import LastValueQuantize, MovingAvgQuantize
+from estimator_bridge_contrib.quantize.quant_ops import LastValueQuantize, MovingAvgQuantize
 
 __all__ = ["Quantization"]
 

@@ -20,14 +20,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.quantize.graph_matcher import (
+from estimator_bridge_contrib.quantize.graph_matcher import (
     GraphMatcher,
     MatchResult,
     OneofPattern,
     OpTypePattern,
     Pattern,
 )
-from estimator_bridge.contrib.quantize.layer_copies import LINEAR_TYPES
+from estimator_bridge_contrib.quantize.layer_copies import LINEAR_TYPES
 
 __all__ = ["Layer", "find_layers"]
 

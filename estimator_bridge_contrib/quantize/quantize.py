@@ -6,11 +6,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.quantize.arithmetic import quantize_arithmetic
-from estimator_bridge.contrib.quantize.common import scope_of
-from estimator_bridge.contrib.quantize.input_to_ops import InputToOps
-from estimator_bridge.contrib.quantize.insertion import Quantization
-from estimator_bridge.contrib.quantize.layer_patterns import Layer, find_layers
+from estimator_bridge_contrib.quantize.arithmetic import quantize_arithmetic
+from estimator_bridge_contrib.quantize.common import scope_of
+from estimator_bridge_contrib.quantize.input_to_ops import InputToOps
+from estimator_bridge_contrib.quantize.insertion import Quantization
+from estimator_bridge_contrib.quantize.layer_patterns import Layer, find_layers
 
 __all__ = ["Quantize"]
 

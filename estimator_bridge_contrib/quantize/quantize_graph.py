@@ -6,8 +6,8 @@ import re
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.quantize.fold_batch_norms import FoldBatchNorms
-from estimator_bridge.contrib.quantize.quantize import Quantize
+from estimator_bridge_contrib.quantize.fold_batch_norms import FoldBatchNorms
+from estimator_bridge_contrib.quantize.quantize import Quantize
 
 __all__ = [
     "create_eval_graph",

@@ -7,19 +7,19 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.quantize.batch_norm_correction import (
+from estimator_bridge_contrib.quantize.batch_norm_correction import (
     Statistics,
     correct,
     find_average,
 )
-from estimator_bridge.contrib.quantize.common import (
+from estimator_bridge_contrib.quantize.common import (
     BatchNormGroups,
     GetEndpointActivationOp,
     RerouteTensor,
     scope_of,
 )
-from estimator_bridge.contrib.quantize.input_to_ops import InputToOps
-from estimator_bridge.contrib.quantize.layer_copies import LINEAR_TYPES, LinearLayer, copy_layer
+from estimator_bridge_contrib.quantize.input_to_ops import InputToOps
+from estimator_bridge_contrib.quantize.layer_copies import LINEAR_TYPES, LinearLayer, copy_layer
 
 __all__ = ["fold_unfused"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from estimator_bridge.contrib.receptive_field.windows import windows_of
+from estimator_bridge_contrib.receptive_field.windows import windows_of
 
 __all__ = ["NodeInfo", "get_compute_order", "inputs_of"]
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.receptive_field.compute_order import get_compute_order
-from estimator_bridge.contrib.receptive_field.windows import Window, windows_of
+from estimator_bridge_contrib.receptive_field.compute_order import get_compute_order
+from estimator_bridge_contrib.receptive_field.windows import Window, windows_of
 
 __all__ = ["ReceptiveField", "compute_receptive_field_from_graph_def"]
 

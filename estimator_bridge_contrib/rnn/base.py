@@ -12,7 +12,7 @@ from estimator_bridge.tensorflow_private import leave_unconverted
 __all__ = ["LSTMStateTuple", "Layer", "LayerRNNCell", "RNNCell", "check_cell", "linear", "zeros"]
 
 v1 = tf.compat.v1
-leave_unconverted("estimator_bridge.contrib")
+leave_unconverted("estimator_bridge_contrib")
 
 RNNCell: Any = v1.nn.rnn_cell.RNNCell
 Layer: Any = v1.layers.Layer

@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import LayerRNNCell, LSTMStateTuple, zeros
+from estimator_bridge_contrib.rnn.base import LayerRNNCell, LSTMStateTuple, zeros
 
 __all__ = ["GRUBlockCell", "GRUBlockCellV2", "LSTMBlockCell", "lstm_step", "lstm_variables"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import (
+from estimator_bridge_contrib.rnn.base import (
     LayerRNNCell,
     LSTMStateTuple,
     RNNCell,

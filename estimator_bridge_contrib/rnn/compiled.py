@@ -6,8 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import RNNCell
 from estimator_bridge.tensorflow_private import op_def
+from estimator_bridge_contrib.rnn.base import RNNCell
 
 __all__ = ["CompiledWrapper"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import LSTMStateTuple, RNNCell, zeros
+from estimator_bridge_contrib.rnn.base import LSTMStateTuple, RNNCell, zeros
 
 __all__ = ["Conv1DLSTMCell", "Conv2DLSTMCell", "Conv3DLSTMCell", "ConvLSTMCell"]
 

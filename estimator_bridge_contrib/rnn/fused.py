@@ -8,8 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import Layer, LSTMStateTuple
-from estimator_bridge.contrib.rnn.block_cells import lstm_step, lstm_variables
+from estimator_bridge_contrib.rnn.base import Layer, LSTMStateTuple
+from estimator_bridge_contrib.rnn.block_cells import lstm_step, lstm_variables
 
 __all__ = [
     "FusedRNNCell",

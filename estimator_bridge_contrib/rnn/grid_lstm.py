@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import RNNCell, zeros
-from estimator_bridge.contrib.rnn.frequency_slices import frequency_slices, sharded_kernel
+from estimator_bridge_contrib.rnn.base import RNNCell, zeros
+from estimator_bridge_contrib.rnn.frequency_slices import frequency_slices, sharded_kernel
 
 __all__ = ["BidirectionalGridLSTMCell", "GridLSTMCell"]
 

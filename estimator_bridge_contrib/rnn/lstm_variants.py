@@ -8,8 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import LSTMStateTuple, RNNCell, linear, zeros
-from estimator_bridge.contrib.rnn.frequency_slices import sharded_kernel
+from estimator_bridge_contrib.rnn.base import LSTMStateTuple, RNNCell, linear, zeros
+from estimator_bridge_contrib.rnn.frequency_slices import sharded_kernel
 
 __all__ = ["CoupledInputForgetGateLSTMCell", "GLSTMCell", "IntersectionRNNCell", "PhasedLSTMCell"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import RNNCell, check_cell, linear
+from estimator_bridge_contrib.rnn.base import RNNCell, check_cell, linear
 
 __all__ = [
     "AttentionCellWrapper",

@@ -7,7 +7,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.older_graphs import leave_out_later_parts
 from estimator_bridge.export import EvalOutput, PredictOutput
 from estimator_bridge.export.signatures import build_signatures
 from estimator_bridge.export.supervised_outputs import TrainOutput
@@ -20,6 +19,7 @@ from estimator_bridge.tensorflow_private import (
     model_targets,
     variables_are_written,
 )
+from estimator_bridge_contrib.older_graphs import leave_out_later_parts
 
 __all__ = ["add_graph", "check_optimizer"]
 

@@ -13,10 +13,10 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.legacy.contrib.saved_model.keras_configs import configuration
-from estimator_bridge.legacy.contrib.saved_model.keras_graphs import add_graph, check_optimizer
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.tensorflow_private import is_graph_network
+from estimator_bridge_contrib.saved_model.keras_configs import configuration
+from estimator_bridge_contrib.saved_model.keras_graphs import add_graph, check_optimizer
 
 __all__ = ["load_keras_model", "save_keras_model"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.seq2seq.attention_memory import Memory, dense
-from estimator_bridge.contrib.seq2seq.decoder import size_of
+from estimator_bridge_contrib.seq2seq.attention_memory import Memory, dense
+from estimator_bridge_contrib.seq2seq.decoder import size_of
 
 __all__ = ["BahdanauAttention", "LuongAttention", "bahdanau_scores", "hardmax", "luong_scores"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.seq2seq.decoder import size_of, zeros_of
+from estimator_bridge_contrib.seq2seq.decoder import size_of, zeros_of
 
 __all__ = ["AttentionMechanism", "Memory", "dense"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import RNNCell, check_cell
-from estimator_bridge.contrib.seq2seq.attention_memory import AttentionMechanism
-from estimator_bridge.contrib.seq2seq.decoder import size_of, zeros_of
+from estimator_bridge_contrib.rnn.base import RNNCell, check_cell
+from estimator_bridge_contrib.seq2seq.attention_memory import AttentionMechanism
+from estimator_bridge_contrib.seq2seq.decoder import size_of, zeros_of
 
 __all__ = ["AttentionWrapper", "AttentionWrapperState"]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import check_cell
-from estimator_bridge.contrib.seq2seq.decoder import (
+from estimator_bridge_contrib.rnn.base import check_cell
+from estimator_bridge_contrib.seq2seq.decoder import (
     Decoder,
     check_output_layer,
     output_size_of,
 )
-from estimator_bridge.contrib.seq2seq.helpers import Helper
+from estimator_bridge_contrib.seq2seq.helpers import Helper
 
 __all__ = ["BasicDecoder", "BasicDecoderOutput"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.seq2seq.attention_wrapper import AttentionWrapperState
-from estimator_bridge.contrib.seq2seq.decoder import size_of
+from estimator_bridge_contrib.seq2seq.attention_wrapper import AttentionWrapperState
+from estimator_bridge_contrib.seq2seq.decoder import size_of
 
 __all__ = [
     "BeamSearchDecoderOutput",

@@ -7,16 +7,16 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.base import check_cell
-from estimator_bridge.contrib.seq2seq.beam_scores import (
+from estimator_bridge_contrib.rnn.base import check_cell
+from estimator_bridge_contrib.seq2seq.beam_scores import (
     BeamSearchDecoderOutput,
     BeamSearchDecoderState,
     attention_probabilities,
     search_step,
 )
-from estimator_bridge.contrib.seq2seq.beams import gather_tree, gather_tree_from_array
-from estimator_bridge.contrib.seq2seq.decoder import Decoder, check_output_layer
-from estimator_bridge.contrib.seq2seq.helpers import embedding_function, start_and_end
+from estimator_bridge_contrib.seq2seq.beams import gather_tree, gather_tree_from_array
+from estimator_bridge_contrib.seq2seq.decoder import Decoder, check_output_layer
+from estimator_bridge_contrib.seq2seq.helpers import embedding_function, start_and_end
 
 __all__ = ["BeamSearchDecoder", "FinalBeamSearchDecoderOutput"]
 

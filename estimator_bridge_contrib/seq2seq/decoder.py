@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.bidirectional import transpose_batch_time
+from estimator_bridge_contrib.rnn.bidirectional import transpose_batch_time
 
 __all__ = [
     "Decoder",

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.seq2seq.helpers import (
+from estimator_bridge_contrib.seq2seq.helpers import (
     TokenHelper,
     categorical_sample,
     embedding_function,

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.seq2seq.helpers import Helper
+from estimator_bridge_contrib.seq2seq.helpers import Helper
 
 __all__ = ["CustomHelper", "InferenceHelper"]
 

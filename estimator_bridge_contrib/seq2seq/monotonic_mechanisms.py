@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.seq2seq.attention import bahdanau_scores, luong_scores
-from estimator_bridge.contrib.seq2seq.attention_memory import Memory, dense
+from estimator_bridge_contrib.seq2seq.attention import bahdanau_scores, luong_scores
+from estimator_bridge_contrib.seq2seq.attention_memory import Memory, dense
 
 __all__ = [
     "BahdanauMonotonicAttention",

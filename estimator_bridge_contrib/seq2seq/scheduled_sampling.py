@@ -7,9 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.bidirectional import transpose_batch_time
-from estimator_bridge.contrib.seq2seq.helpers import categorical_sample, embedding_function
-from estimator_bridge.contrib.seq2seq.training_helper import TrainingHelper, unstacked
+from estimator_bridge_contrib.rnn.bidirectional import transpose_batch_time
+from estimator_bridge_contrib.seq2seq.helpers import categorical_sample, embedding_function
+from estimator_bridge_contrib.seq2seq.training_helper import TrainingHelper, unstacked
 
 __all__ = ["ScheduledEmbeddingTrainingHelper", "ScheduledOutputTrainingHelper"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.bidirectional import transpose_batch_time
-from estimator_bridge.contrib.seq2seq.helpers import TokenHelper
+from estimator_bridge_contrib.rnn.bidirectional import transpose_batch_time
+from estimator_bridge_contrib.seq2seq.helpers import TokenHelper
 
 __all__ = ["TrainingHelper", "unstacked"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.contrib.session_bundle import constants, manifest_pb2, session_bundle
+from estimator_bridge_contrib.session_bundle import constants, manifest_pb2, session_bundle
 
 __all__ = ["load_session_bundle_or_saved_model_bundle_from_path"]
 

@@ -12,8 +12,8 @@ from google.protobuf.any_pb2 import Any as Packed  # type: ignore[import-untyped
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge import own_files
-from estimator_bridge.contrib.older_graphs import leave_out_later_parts
-from estimator_bridge.contrib.session_bundle import constants, gc, manifest_pb2
+from estimator_bridge_contrib.older_graphs import leave_out_later_parts
+from estimator_bridge_contrib.session_bundle import constants, gc, manifest_pb2
 
 __all__ = [
     "Exporter",

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.session_bundle import constants, manifest_pb2
+from estimator_bridge_contrib.session_bundle import constants, manifest_pb2
 
 __all__ = ["load_session_bundle_from_path", "maybe_session_bundle_dir"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import importlib.util
 
-from estimator_bridge.contrib.namespaces import NAMESPACES
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 if importlib.util.find_spec("tf_slim") is None:
     __all__, __getattr__, __dir__ = NAMESPACES["slim"].opened()
 else:
-    from estimator_bridge.contrib.slim import package
+    from estimator_bridge_contrib.slim import package
 
     __all__, __getattr__, __dir__ = package.opened()

@@ -6,9 +6,9 @@ import importlib
 import importlib.util
 from typing import Any
 
-from estimator_bridge.contrib import arg_scope as scopes
-from estimator_bridge.contrib.names import NAMES
-from estimator_bridge.contrib.namespaces import NAMESPACES, Opened
+from estimator_bridge_contrib import arg_scope as scopes
+from estimator_bridge_contrib.names import NAMES
+from estimator_bridge_contrib.namespaces import NAMESPACES, Opened
 
 __all__ = ["opened"]
 

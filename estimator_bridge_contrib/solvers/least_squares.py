@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.solvers import util
+from estimator_bridge_contrib.solvers import util
 
 __all__ = ["CGLSState", "cgls"]
 

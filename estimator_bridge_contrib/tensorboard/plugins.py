@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from estimator_bridge.contrib.tensorboard import projector
+from estimator_bridge_contrib.tensorboard import projector
 
 __all__ = ["projector"]

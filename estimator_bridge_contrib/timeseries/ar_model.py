@@ -7,26 +7,26 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.ar_windows import (
+from estimator_bridge.model import ModeKeys
+from estimator_bridge_contrib.timeseries.ar_windows import (
     Windows,
     evaluate_windows,
     predict_windows,
 )
-from estimator_bridge.legacy.contrib.timeseries.base_model import ModelOutputs, TimeSeriesModel
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import (
+from estimator_bridge_contrib.timeseries.base_model import ModelOutputs, TimeSeriesModel
+from estimator_bridge_contrib.timeseries.feature_keys import (
     PredictionFeatures,
     TrainEvalFeatures,
 )
-from estimator_bridge.legacy.contrib.timeseries.log_densities import (
+from estimator_bridge_contrib.timeseries.log_densities import (
     cauchy_log_prob,
     normal_log_prob,
 )
-from estimator_bridge.legacy.contrib.timeseries.prediction_models import (
+from estimator_bridge_contrib.timeseries.prediction_models import (
     FlatPredictionModel,
     LSTMPredictionModel,
 )
-from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
-from estimator_bridge.model import ModeKeys
+from estimator_bridge_contrib.timeseries.static_shapes import static_size
 
 __all__ = ["ARModel", "AnomalyMixtureARModel", "FlatPredictionModel", "LSTMPredictionModel"]
 

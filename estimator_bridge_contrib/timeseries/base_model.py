@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import TrainEvalFeatures
-from estimator_bridge.legacy.contrib.timeseries.state_tables import replicate_state
+from estimator_bridge_contrib.timeseries.feature_keys import TrainEvalFeatures
+from estimator_bridge_contrib.timeseries.state_tables import replicate_state
 
 __all__ = ["ModelOutputs", "TimeSeriesModel"]
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import (
+from estimator_bridge.tensorflow_private import nest
+from estimator_bridge_contrib.timeseries.feature_keys import (
     FilteringResults,
     PredictionFeatures,
 )
-from estimator_bridge.legacy.contrib.timeseries.model_utils import (
+from estimator_bridge_contrib.timeseries.model_utils import (
     canonicalize_times_or_steps_from_output,
 )
-from estimator_bridge.tensorflow_private import nest
 
 __all__ = ["predict_continuation_input_fn"]
 

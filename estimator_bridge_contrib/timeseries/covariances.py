@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.dense import fully_connected
+from estimator_bridge_contrib.layers.dense import fully_connected
 
 __all__ = [
     "clip_covariance",

@@ -1,11 +1,11 @@
 """Estimators of models of series, under the name of their file in TensorFlow 1."""
 
-from estimator_bridge.legacy.contrib.timeseries.regressors import (
+from estimator_bridge_contrib.timeseries.regressors import (
     ARRegressor,
     LSTMAutoRegressor,
     TimeSeriesRegressor,
 )
-from estimator_bridge.legacy.contrib.timeseries.state_space_regressors import (
+from estimator_bridge_contrib.timeseries.state_space_regressors import (
     StateSpaceRegressor,
     StructuralEnsembleRegressor,
 )

@@ -6,12 +6,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.layers.dense import fully_connected
-from estimator_bridge.legacy.contrib.timeseries.covariances import (
+from estimator_bridge_contrib.layers.dense import fully_connected
+from estimator_bridge_contrib.timeseries.covariances import (
     transform_to_covariance_matrices,
 )
-from estimator_bridge.legacy.contrib.timeseries.kalman_filter import KalmanFilter
-from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
+from estimator_bridge_contrib.timeseries.kalman_filter import KalmanFilter
+from estimator_bridge_contrib.timeseries.static_shapes import static_size
 
 __all__ = ["added_to_state", "observed_state"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import (
+from estimator_bridge_contrib.timeseries.feature_keys import (
     PredictionFeatures,
     State,
     TrainEvalFeatures,

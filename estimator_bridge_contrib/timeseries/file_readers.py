@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import TrainEvalFeatures
-from estimator_bridge.legacy.contrib.timeseries.readers import TimeSeriesReader
+from estimator_bridge_contrib.timeseries.feature_keys import TrainEvalFeatures
+from estimator_bridge_contrib.timeseries.readers import TimeSeriesReader
 
 __all__ = ["CSVReader", "ReaderBaseTimeSeriesParser", "TFExampleReader"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.covariances import entropy_matched_cauchy_scale
-from estimator_bridge.legacy.contrib.timeseries.log_densities import cauchy_log_prob
+from estimator_bridge_contrib.timeseries.covariances import entropy_matched_cauchy_scale
+from estimator_bridge_contrib.timeseries.log_densities import cauchy_log_prob
 
 __all__ = [
     "FilteringStepPostprocessor",

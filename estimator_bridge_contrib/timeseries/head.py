@@ -10,20 +10,20 @@ import tensorflow as tf
 
 from estimator_bridge.export import PredictOutput
 from estimator_bridge.heads import AnyV1Head, MetricKeys
-from estimator_bridge.legacy.contrib.timeseries.base_model import ModelOutputs
-from estimator_bridge.legacy.contrib.timeseries.feature_checks import (
+from estimator_bridge.model import EstimatorSpec, ModeKeys
+from estimator_bridge_contrib.timeseries.base_model import ModelOutputs
+from estimator_bridge_contrib.timeseries.feature_checks import (
     check_predict_features,
     check_train_eval_features,
 )
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import (
+from estimator_bridge_contrib.timeseries.feature_keys import (
     FilteringResults,
     PredictionFeatures,
     SavedModelLabels,
     State,
     TrainEvalFeatures,
 )
-from estimator_bridge.legacy.contrib.timeseries.last_values import last_value, last_values
-from estimator_bridge.model import EstimatorSpec, ModeKeys
+from estimator_bridge_contrib.timeseries.last_values import last_value, last_values
 
 __all__ = ["OneShotPredictionHead", "TimeSeriesRegressionHead", "state_to_dictionary"]
 

@@ -1,13 +1,13 @@
 """Readers and input functions of series, under the name of their file in TensorFlow 1."""
 
-from estimator_bridge.legacy.contrib.timeseries.continuation import predict_continuation_input_fn
-from estimator_bridge.legacy.contrib.timeseries.file_readers import (
+from estimator_bridge_contrib.timeseries.continuation import predict_continuation_input_fn
+from estimator_bridge_contrib.timeseries.file_readers import (
     CSVReader,
     ReaderBaseTimeSeriesParser,
     TFExampleReader,
 )
-from estimator_bridge.legacy.contrib.timeseries.readers import NumpyReader, TimeSeriesReader
-from estimator_bridge.legacy.contrib.timeseries.window_inputs import (
+from estimator_bridge_contrib.timeseries.readers import NumpyReader, TimeSeriesReader
+from estimator_bridge_contrib.timeseries.window_inputs import (
     RandomWindowInputFn,
     TimeSeriesInputFn,
     WholeDatasetInputFn,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import TrainEvalFeatures
+from estimator_bridge_contrib.timeseries.feature_keys import TrainEvalFeatures
 
 __all__ = ["InputStatistics", "InputStatisticsFromMiniBatch", "Moments"]
 

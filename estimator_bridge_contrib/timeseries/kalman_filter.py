@@ -6,8 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.log_densities import mvn_tril_log_prob
-from estimator_bridge.legacy.contrib.timeseries.matrices import batch_times_matrix
+from estimator_bridge_contrib.timeseries.log_densities import mvn_tril_log_prob
+from estimator_bridge_contrib.timeseries.matrices import batch_times_matrix
 
 __all__ = ["KalmanFilter"]
 

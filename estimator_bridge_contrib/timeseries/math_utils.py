@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from estimator_bridge.legacy.contrib.timeseries.covariances import (
+from estimator_bridge_contrib.timeseries.covariances import (
     clip_covariance,
     entropy_matched_cauchy_scale,
     log_noninformative_covariance_prior,
@@ -12,17 +12,17 @@ from estimator_bridge.legacy.contrib.timeseries.covariances import (
     transform_to_covariance_matrices,
     variable_covariance_matrix,
 )
-from estimator_bridge.legacy.contrib.timeseries.input_statistics import (
+from estimator_bridge_contrib.timeseries.input_statistics import (
     InputStatistics,
     InputStatisticsFromMiniBatch,
     Moments,
 )
-from estimator_bridge.legacy.contrib.timeseries.log_densities import (
+from estimator_bridge_contrib.timeseries.log_densities import (
     cauchy_log_prob,
     mvn_tril_log_prob,
     normal_log_prob,
 )
-from estimator_bridge.legacy.contrib.timeseries.matrices import (
+from estimator_bridge_contrib.timeseries.matrices import (
     batch_matrix_pow,
     batch_times_matrix,
     block_diagonal,
@@ -31,7 +31,7 @@ from estimator_bridge.legacy.contrib.timeseries.matrices import (
     matrix_to_powers,
     power_sums_tensor,
 )
-from estimator_bridge.legacy.contrib.timeseries.state_tables import (
+from estimator_bridge_contrib.timeseries.state_tables import (
     TensorValuedMutableDenseHashTable,
     TupleOfTensorsLookup,
     replicate_state,

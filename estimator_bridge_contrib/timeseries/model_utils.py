@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import FilteringResults
+from estimator_bridge_contrib.timeseries.feature_keys import FilteringResults
 
 __all__ = ["canonicalize_times_or_steps_from_output", "fully_connected", "parameter_switch"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.state_space import StateSpaceModel
-from estimator_bridge.legacy.contrib.timeseries.state_space_configuration import (
+from estimator_bridge_contrib.timeseries.state_space import StateSpaceModel
+from estimator_bridge_contrib.timeseries.state_space_configuration import (
     DEFAULTS,
     StateSpaceModelConfiguration,
 )

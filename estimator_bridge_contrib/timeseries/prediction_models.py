@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.rnn.fused import LSTMBlockFusedCell
-from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
+from estimator_bridge_contrib.rnn.fused import LSTMBlockFusedCell
+from estimator_bridge_contrib.timeseries.static_shapes import static_size
 
 __all__ = ["FlatPredictionModel", "LSTMPredictionModel"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.inputs import numpy_input_fn
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import TrainEvalFeatures
-from estimator_bridge.legacy.contrib.timeseries.series_arrays import with_all_dimensions
+from estimator_bridge_contrib.timeseries.feature_keys import TrainEvalFeatures
+from estimator_bridge_contrib.timeseries.series_arrays import with_all_dimensions
 
 __all__ = ["NumpyReader", "TimeSeriesReader"]
 

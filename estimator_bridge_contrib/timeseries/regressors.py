@@ -10,28 +10,28 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.canned.optimizers import optimizer_v1
-from estimator_bridge.legacy.contrib.timeseries.ar_model import (
+from estimator_bridge.training import EstimatorV1
+from estimator_bridge_contrib.timeseries.ar_model import (
     AnomalyMixtureARModel,
     ARModel,
     FlatPredictionModel,
     LSTMPredictionModel,
 )
-from estimator_bridge.legacy.contrib.timeseries.head import (
+from estimator_bridge_contrib.timeseries.head import (
     OneShotPredictionHead,
     TimeSeriesRegressionHead,
 )
-from estimator_bridge.legacy.contrib.timeseries.input_statistics import (
+from estimator_bridge_contrib.timeseries.input_statistics import (
     InputStatisticsFromMiniBatch,
 )
-from estimator_bridge.legacy.contrib.timeseries.serving_inputs import (
+from estimator_bridge_contrib.timeseries.serving_inputs import (
     one_shot_receiver_fn,
     raw_receiver_fn,
 )
-from estimator_bridge.legacy.contrib.timeseries.state_management import (
+from estimator_bridge_contrib.timeseries.state_management import (
     FilteringOnlyStateManager,
     PassthroughStateManager,
 )
-from estimator_bridge.training.estimator_v1 import EstimatorV1
 
 __all__ = ["ARRegressor", "LSTMAutoRegressor", "TimeSeriesRegressor"]
 

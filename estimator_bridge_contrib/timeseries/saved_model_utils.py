@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import (
+from estimator_bridge_contrib.timeseries.feature_keys import (
     FilteringFeatures,
     FilteringResults,
     PredictionFeatures,
     PredictionResults,
     SavedModelLabels,
 )
-from estimator_bridge.legacy.contrib.timeseries.head import state_to_dictionary
-from estimator_bridge.legacy.contrib.timeseries.model_utils import (
+from estimator_bridge_contrib.timeseries.head import state_to_dictionary
+from estimator_bridge_contrib.timeseries.model_utils import (
     canonicalize_times_or_steps_from_output,
 )
-from estimator_bridge.legacy.contrib.timeseries.series_arrays import with_all_dimensions
+from estimator_bridge_contrib.timeseries.series_arrays import with_all_dimensions
 
 __all__ = ["cold_start_filter", "filter_continuation", "predict_continuation"]
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.base_model import ModelOutputs, TimeSeriesModel
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import (
+from estimator_bridge_contrib.timeseries.base_model import ModelOutputs, TimeSeriesModel
+from estimator_bridge_contrib.timeseries.feature_keys import (
     PredictionFeatures,
     TrainEvalFeatures,
 )
-from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
-from estimator_bridge.legacy.contrib.timeseries.window_loop import run_window_loop
+from estimator_bridge_contrib.timeseries.static_shapes import static_size
+from estimator_bridge_contrib.timeseries.window_loop import run_window_loop
 
 __all__ = ["SequentialTimeSeriesModel"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.export import ServingInputReceiver
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import TrainEvalFeatures
-from estimator_bridge.legacy.contrib.timeseries.head import state_to_dictionary
+from estimator_bridge_contrib.timeseries.feature_keys import TrainEvalFeatures
+from estimator_bridge_contrib.timeseries.head import state_to_dictionary
 
 __all__ = ["one_shot_receiver_fn", "raw_receiver_fn"]
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.base_model import ModelOutputs
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import (
+from estimator_bridge.model import ModeKeys
+from estimator_bridge_contrib.timeseries.base_model import ModelOutputs
+from estimator_bridge_contrib.timeseries.feature_keys import (
     FilteringFeatures,
     TrainEvalFeatures,
 )
-from estimator_bridge.legacy.contrib.timeseries.state_tables import (
+from estimator_bridge_contrib.timeseries.state_tables import (
     TupleOfTensorsLookup,
     replicate_state,
 )
-from estimator_bridge.model import ModeKeys
 
 __all__ = ["ChainingStateManager", "FilteringOnlyStateManager", "PassthroughStateManager"]
 

@@ -8,29 +8,29 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.covariances import (
+from estimator_bridge.model import ModeKeys
+from estimator_bridge_contrib.timeseries.covariances import (
     clip_covariance,
     variable_covariance_matrix,
 )
-from estimator_bridge.legacy.contrib.timeseries.exogenous_updates import (
+from estimator_bridge_contrib.timeseries.exogenous_updates import (
     added_to_state,
     observed_state,
 )
-from estimator_bridge.legacy.contrib.timeseries.kalman_filter import KalmanFilter
-from estimator_bridge.legacy.contrib.timeseries.matrices import (
+from estimator_bridge_contrib.timeseries.kalman_filter import KalmanFilter
+from estimator_bridge_contrib.timeseries.matrices import (
     matrix_to_powers,
     power_sums_tensor,
 )
-from estimator_bridge.legacy.contrib.timeseries.sequential_model import SequentialTimeSeriesModel
-from estimator_bridge.legacy.contrib.timeseries.state_space_configuration import (
+from estimator_bridge_contrib.timeseries.sequential_model import SequentialTimeSeriesModel
+from estimator_bridge_contrib.timeseries.state_space_configuration import (
     StateSpaceModelConfiguration,
 )
-from estimator_bridge.legacy.contrib.timeseries.state_space_draws import (
+from estimator_bridge_contrib.timeseries.state_space_draws import (
     draw_parameters,
     draw_series,
 )
-from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
-from estimator_bridge.model import ModeKeys
+from estimator_bridge_contrib.timeseries.static_shapes import static_size
 
 __all__ = ["StateSpaceModel"]
 

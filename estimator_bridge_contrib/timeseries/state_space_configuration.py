@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.covariances import (
+from estimator_bridge_contrib.timeseries.covariances import (
     log_noninformative_covariance_prior,
 )
 

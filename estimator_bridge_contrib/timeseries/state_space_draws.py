@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.feature_keys import TrainEvalFeatures
-from estimator_bridge.legacy.contrib.timeseries.model_utils import parameter_switch
+from estimator_bridge_contrib.timeseries.feature_keys import TrainEvalFeatures
+from estimator_bridge_contrib.timeseries.model_utils import parameter_switch
 
 __all__ = ["draw_parameters", "draw_series"]
 

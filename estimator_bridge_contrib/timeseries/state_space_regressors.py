@@ -8,17 +8,17 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.filtering_postprocessor import (
+from estimator_bridge_contrib.timeseries.filtering_postprocessor import (
     StateInterpolatingAnomalyDetector,
 )
-from estimator_bridge.legacy.contrib.timeseries.head import TimeSeriesRegressionHead
-from estimator_bridge.legacy.contrib.timeseries.regressors import TimeSeriesRegressor
-from estimator_bridge.legacy.contrib.timeseries.state_management import ChainingStateManager
-from estimator_bridge.legacy.contrib.timeseries.state_space import StateSpaceModel
-from estimator_bridge.legacy.contrib.timeseries.state_space_configuration import (
+from estimator_bridge_contrib.timeseries.head import TimeSeriesRegressionHead
+from estimator_bridge_contrib.timeseries.regressors import TimeSeriesRegressor
+from estimator_bridge_contrib.timeseries.state_management import ChainingStateManager
+from estimator_bridge_contrib.timeseries.state_space import StateSpaceModel
+from estimator_bridge_contrib.timeseries.state_space_configuration import (
     StateSpaceModelConfiguration,
 )
-from estimator_bridge.legacy.contrib.timeseries.structural_ensemble import (
+from estimator_bridge_contrib.timeseries.structural_ensemble import (
     MultiResolutionStructuralEnsemble,
 )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.lookup import MutableDenseHashTable
+from estimator_bridge_contrib.lookup import MutableDenseHashTable
 
 __all__ = ["TensorValuedMutableDenseHashTable", "TupleOfTensorsLookup", "replicate_state"]
 

@@ -7,20 +7,20 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.ensembles import (
+from estimator_bridge_contrib.timeseries.ensembles import (
     StateSpaceCorrelatedFeaturesEnsemble,
     StateSpaceIndependentEnsemble,
 )
-from estimator_bridge.legacy.contrib.timeseries.level_trend import AdderStateSpaceModel
-from estimator_bridge.legacy.contrib.timeseries.periodic import (
+from estimator_bridge_contrib.timeseries.level_trend import AdderStateSpaceModel
+from estimator_bridge_contrib.timeseries.periodic import (
     CycleStateSpaceModel,
     ResolutionCycleModel,
 )
-from estimator_bridge.legacy.contrib.timeseries.state_space_configuration import (
+from estimator_bridge_contrib.timeseries.state_space_configuration import (
     DEFAULTS,
     StateSpaceModelConfiguration,
 )
-from estimator_bridge.legacy.contrib.timeseries.varma import VARMA
+from estimator_bridge_contrib.timeseries.varma import VARMA
 
 __all__ = ["MultiResolutionStructuralEnsemble", "StructuralEnsemble"]
 

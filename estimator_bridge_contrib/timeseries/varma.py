@@ -6,13 +6,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.covariances import variable_covariance_matrix
-from estimator_bridge.legacy.contrib.timeseries.state_space import StateSpaceModel
-from estimator_bridge.legacy.contrib.timeseries.state_space_configuration import (
+from estimator_bridge_contrib.timeseries.covariances import variable_covariance_matrix
+from estimator_bridge_contrib.timeseries.state_space import StateSpaceModel
+from estimator_bridge_contrib.timeseries.state_space_configuration import (
     DEFAULTS,
     StateSpaceModelConfiguration,
 )
-from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
+from estimator_bridge_contrib.timeseries.static_shapes import static_size
 
 __all__ = ["VARMA"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.timeseries.static_shapes import static_size
+from estimator_bridge_contrib.timeseries.static_shapes import static_size
 
 __all__ = ["run_window_loop"]
 

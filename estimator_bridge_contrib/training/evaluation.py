@@ -8,11 +8,11 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.contrib.training.eval_hooks import (
+from estimator_bridge_contrib.training.eval_hooks import (
     StopAfterNEvalsHook,
     get_or_create_eval_step,
 )
-from estimator_bridge.contrib.training.waiting import checkpoints_iterator
+from estimator_bridge_contrib.training.waiting import checkpoints_iterator
 
 __all__ = ["evaluate_once", "evaluate_repeatedly"]
 

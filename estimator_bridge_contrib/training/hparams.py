@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from estimator_bridge.contrib.training.hparam_proto import is_hparam_def, to_hparam_def, values_of
-from estimator_bridge.contrib.training.hparam_values import cast_hparam, parse_values
+from estimator_bridge_contrib.training.hparam_proto import is_hparam_def, to_hparam_def, values_of
+from estimator_bridge_contrib.training.hparam_values import cast_hparam, parse_values
 
 __all__ = ["HParams"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.training.sequence_checks import check_divisible
-from estimator_bridge.contrib.training.sequence_states import (
+from estimator_bridge_contrib.training.sequence_checks import check_divisible
+from estimator_bridge_contrib.training.sequence_states import (
     NextQueuedSequenceBatch,
     SequenceQueueingStateSaver,
 )

@@ -7,14 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.training.sequence_checks import (
+from estimator_bridge.tensorflow_private import Barrier
+from estimator_bridge_contrib.training.sequence_checks import (
     check_divisible,
     check_first_sizes,
     check_rank,
     check_shape,
     named_tensors,
 )
-from estimator_bridge.tensorflow_private import Barrier
 
 __all__ = ["NextQueuedSequenceBatch", "SequenceQueueingStateSaver"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.contrib.training.gradients import add_gradients_summaries
+from estimator_bridge_contrib.training.gradients import add_gradients_summaries
 
 __all__ = ["create_train_op", "train"]
 

@@ -1,9 +1,9 @@
 """Runs TensorFlow 1.15's own tests of tf.contrib against this library.
 
-    python -m parity.contrib_conformance CHECKOUT
+    python -m parity.contrib.conformance CHECKOUT
 
 CHECKOUT is a work tree of TensorFlow, tag v1.15.5; ``tensorflow/contrib`` is enough.
-``docs/conformance.md`` explains the scores.
+``docs/contrib/conformance.md`` explains the scores.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from parity.harness import contrib_docs, docs, records, report
-from parity.harness.contrib_files import find_files
-from parity.harness.contrib_runner import run_files
+from parity.contrib import docs
+from parity.contrib.files import find_files
+from parity.contrib.runner import run_files
+from parity.harness import records, report
 from parity.harness.outcomes import FAILED, PASSED, SKIPPED, FileResult
 
 __all__ = ["main"]
@@ -30,16 +31,16 @@ def main(arguments: list[str] | None = None) -> int:
     if options.checkout is None:
         if not options.write_docs:
             raise SystemExit(
-                "contrib_conformance: name the CHECKOUT of TensorFlow's tests, or --write-docs."
+                "contrib.conformance: name the CHECKOUT of TensorFlow's tests, or --write-docs."
             )
         docs.write_docs()
         return 0
     only, _, test = (options.only or "").partition("::")
     if options.record and test:
-        raise SystemExit("contrib_conformance: --record keeps whole files; leave ::TEST out.")
+        raise SystemExit("contrib.conformance: --record keeps whole files; leave ::TEST out.")
     checkout = options.checkout.resolve()
     files = find_files(checkout, only or None)
-    original = records.load_json(contrib_docs.ORIGINAL)
+    original = records.load_json(docs.ORIGINAL)
 
     def watch(result: FileResult) -> None:
         counts = (f"{result.count(kind)} {kind}" for kind in (PASSED, FAILED, SKIPPED))
@@ -53,9 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json:
         records.save(options.json, results)
     if options.record:
-        contrib_docs.record(
-            contrib_docs.ORIGINAL if options.original else contrib_docs.HERE, results
-        )
+        docs.record(docs.ORIGINAL if options.original else docs.HERE, results)
     if options.write_docs:
         docs.write_docs()
     return 0 if options.original else int(any(_misses(result, original) for result in results))
@@ -69,7 +68,7 @@ def _misses(result: FileResult, original: dict) -> bool:
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m parity.contrib_conformance", description=__doc__
+        prog="python -m parity.contrib.conformance", description=__doc__
     )
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("checkout", nargs="?", type=Path, metavar="CHECKOUT")
@@ -80,7 +79,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes to FILE")
     parser.add_argument("--record", action="store_true", help="keep the scores, for the docs")
     parser.add_argument(
-        "--write-docs", action="store_true", help="write the kept scores into docs/conformance.md"
+        "--write-docs",
+        action="store_true",
+        help="write the kept scores into docs/contrib/conformance.md",
     )
     return parser.parse_args(arguments)
 

@@ -1,4 +1,4 @@
-"""Generates the parts of docs/conformance.md on the tests of tf.contrib."""
+"""Generates the parts of docs/contrib/conformance.md: scores, and failing tests with reasons."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from parity.harness.contrib_files import LEFT_OUT
+from parity.contrib.files import LEFT_OUT
 from parity.harness.outcomes import FAILED, PASSED, SKIPPED, WHOLE_FILE, FileResult
-from parity.harness.page import UNEXPLAINED, table_head
+from parity.harness.page import UNEXPLAINED, page_with, table_head
 from parity.harness.records import load_json, write_lines
 
-__all__ = ["HERE", "ORIGINAL", "REASONS", "contrib_parts", "missed", "record"]
+__all__ = ["HERE", "ORIGINAL", "PAGE", "REASONS", "contrib_parts", "missed", "record", "write_docs"]
 
-_FOLDER = Path(__file__).resolve().parents[1]
-ORIGINAL = _FOLDER / "contrib_original.json"
-HERE = _FOLDER / "contrib_here.json"
-REASONS = _FOLDER / "contrib_reasons.json"
+_FOLDER = Path(__file__).resolve().parent
+ORIGINAL = _FOLDER / "original.json"
+HERE = _FOLDER / "here.json"
+REASONS = _FOLDER / "reasons.json"
+PAGE = _FOLDER.parents[1] / "docs" / "contrib" / "conformance.md"
 
 # A file's score: the number of public tests that pass, of private ones, and of each test that does
 # not pass why: {"skipped": true}, {"missing": NAME} and {"private": true} are possible.
@@ -30,6 +31,11 @@ def record(path: Path, results: Iterable[FileResult]) -> None:
     scores = load_json(path)
     scores.update({result.file: _score(result) for result in results})
     write_lines(path, scores)
+
+
+def write_docs() -> None:
+    """Writes the kept scores and reasons into the page."""
+    PAGE.write_text(page_with(contrib_parts(), PAGE), encoding="utf-8")
 
 
 def _score(result: FileResult) -> Score:

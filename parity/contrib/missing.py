@@ -1,11 +1,11 @@
 """Lists the public names of tf.contrib that are missing here, each with its advice.
 
-    python -m parity.contrib_missing
+    python -m parity.contrib.missing
 
 A name counts if TensorFlow 1.15.5 has it. The advice on a namespace that is missing as a whole is
 the advice on each of its names. The names are recorded, under TensorFlow 1.15.5 (Python 3.7):
 
-    python -m parity.contrib_missing --record
+    python -m parity.contrib.missing --record
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 __all__ = ["IN_KERAS", "PATH", "missing_names", "names_of_tf1"]
 
-PATH = Path(__file__).with_name("contrib_names.json")
+PATH = Path(__file__).with_name("names.json")
 # Packages of files, which TF 1.15 left visible in some namespaces.
 _FILES = ("python", "ops", "kernels", "proto", "string_types")
 # Missing names of modules that are Keras's own, so its error has no advice.
@@ -36,7 +36,7 @@ def missing_names() -> dict[str, dict[str, str]]:
 
     The message of a name without advice is empty.
     """
-    from estimator_bridge.legacy import contrib
+    import estimator_bridge_contrib as contrib
 
     found: dict[str, dict[str, str]] = {}
     for namespace, names in json.loads(PATH.read_text(encoding="utf-8")).items():

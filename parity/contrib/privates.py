@@ -1,7 +1,7 @@
 """Finds the private names of tf.contrib that a test uses, from its source.
 
 A name is public if programs reach it through tf.contrib without the path of a file, as
-``contrib_public.json`` lists them, or if it is public in another namespace. A name of one of the
+``public.json`` lists them, or if it is public in another namespace. A name of one of the
 modules that only tests import is public too.
 """
 
@@ -13,8 +13,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from parity.harness.contrib_files import ROOT, SUPPORT
-from parity.harness.contrib_public import PATH
+from parity.contrib.files import ROOT, SUPPORT
+from parity.contrib.public import PATH
 from parity.harness.privates import Privates, Source, private_names
 
 __all__ = ["contrib_private_names"]

@@ -1,6 +1,6 @@
 """Records the public names of tf.contrib, under TensorFlow 1.15.5 (Python 3.7).
 
-    python -m parity.harness.contrib_public
+    python -m parity.contrib.public
 
 A name is public if it is an attribute of a namespace, ``tf.contrib.layers`` for example, or is
 defined in a module that is one. The paths of files make no name public.
@@ -15,7 +15,7 @@ from typing import Any
 
 __all__ = ["PATH", "public_names"]
 
-PATH = Path(__file__).resolve().parents[1] / "contrib_public.json"
+PATH = Path(__file__).with_name("public.json")
 # Packages of files, which TF 1.15 left visible in some namespaces.
 _FILES = ("python", "ops", "kernels", "proto")
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from parity.harness.contrib_files import path_of
-from parity.harness.contrib_privates import contrib_private_names
+from parity.contrib.files import path_of
+from parity.contrib.privates import contrib_private_names
 from parity.harness.outcomes import FAILED, WHOLE_FILE, FileResult, Outcome
 from parity.harness.worker_process import WorkerProcess
 
@@ -15,7 +15,7 @@ __all__ = ["MODE", "run_files"]
 
 MODE = "v1"  # TF1 programs, with v2 behavior off
 _LOADING = 180.0  # seconds for TensorFlow's import on a busy machine
-_WORKER = ["-m", "parity.harness.contrib_worker"]
+_WORKER = ["-m", "parity.contrib.worker"]
 
 
 def run_files(

@@ -13,7 +13,7 @@ import sys
 import types
 from typing import Any
 
-from parity.harness.contrib_files import ROOT
+from parity.contrib.files import ROOT
 
 __all__ = ["install", "weak", "with_todays_spellings"]
 
@@ -42,7 +42,7 @@ class _Spellings(ast.NodeTransformer):
         elif ast.unparse(called) == "np.lib.pad":
             node.func = ast.parse("np.pad", mode="eval").body
         elif ast.unparse(called) == "np.sqrt":
-            weak = ast.parse("__import__('parity.harness.contrib_shims', fromlist=['_']).weak")
+            weak = ast.parse("__import__('parity.contrib.shims', fromlist=['_']).weak")
             return ast.Call(weak.body[0].value, [node], [])  # type: ignore[attr-defined]
         elif isinstance(called, ast.Name) and called.id == "int" and len(node.args) == 1:
             numbers = ast.parse("__import__('numpy').asarray", mode="eval").body
@@ -90,7 +90,7 @@ def _provide_transformed_distribution() -> None:
     """Provides the library's TransformedDistribution by the path of a file that TensorFlow left."""
     from tensorflow.python.ops import distributions
 
-    from estimator_bridge.contrib.distributions.transformed import TransformedDistribution
+    from estimator_bridge_contrib.distributions.transformed import TransformedDistribution
 
     module = types.ModuleType(f"{distributions.__name__}.transformed_distribution")
     vars(module)["TransformedDistribution"] = TransformedDistribution
@@ -108,7 +108,7 @@ def _provide_fft_labels() -> None:
 
 def _find_data(folder: str) -> None:
     """Lets load_iris and load_boston read the files that were beside their code."""
-    from estimator_bridge.legacy.contrib.learn.datasets import base
+    from estimator_bridge_contrib.learn.datasets import base
 
     given = base._given
     base._given = lambda path, name: given(path or os.path.join(folder, name), name)

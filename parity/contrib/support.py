@@ -9,7 +9,7 @@ import os
 import sys
 from typing import Any
 
-from parity.harness.contrib_files import ROOT, SUPPORT
+from parity.contrib.files import ROOT, SUPPORT
 
 __all__ = ["provide_support"]
 

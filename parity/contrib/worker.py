@@ -19,7 +19,7 @@ import types
 import unittest
 from typing import Any
 
-from parity.harness.contrib_support import provide_support
+from parity.contrib.support import provide_support
 from parity.harness.worker import Reporter, flat, test_id
 
 __all__ = ["main"]
@@ -35,9 +35,9 @@ def main() -> None:
     provide_support(options.checkout)
     _provide_sources(options.checkout)
     if not options.original:
-        from parity.harness import contrib_shims
+        from parity.contrib import shims
 
-        contrib_shims.install(options.checkout)
+        shims.install(options.checkout)
     gc.collect()
     with os.fdopen(options.report, "w", buffering=1, encoding="utf-8") as report:
 
@@ -132,9 +132,9 @@ def _load(path: str, is_original: bool) -> list[unittest.TestCase]:
     with open(path, encoding="utf-8") as file:
         source: Any = file.read()
     if not is_original:
-        from parity.harness import contrib_shims
+        from parity.contrib import shims
 
-        source = contrib_shims.with_todays_spellings(source, path)
+        source = shims.with_todays_spellings(source, path)
     code = compile(source, path, "exec", dont_inherit=True)
     exec(code, vars(module))
     _run_main_block(module, source)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.legacy.contrib import cluster_resolver, distribute
+from estimator_bridge_contrib import cluster_resolver, distribute
 
 import tensorflow as tf  # isort: skip
 

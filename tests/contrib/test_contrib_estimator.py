@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.legacy.contrib import estimator as contrib
-from estimator_bridge.legacy.contrib import predictor
-from estimator_bridge.legacy.contrib.estimator.exporter import StepsExporter
 from estimator_bridge.legacy.library.estimator import write_dict_to_summary
+from estimator_bridge_contrib import estimator as contrib
+from estimator_bridge_contrib import predictor
+from estimator_bridge_contrib.estimator.exporter import StepsExporter
 
 import tensorflow as tf  # isort: skip
 

@@ -1,13 +1,13 @@
 """tf.contrib.factorization: what its estimators refuse, and how they end.
 
-tests/goldens/contrib has what TensorFlow 1.15.5 computes for them.
+contrib_goldens has what TensorFlow 1.15.5 computes for them.
 """
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib import factorization, learn
+from estimator_bridge_contrib import factorization, learn
 
 v1 = tf.compat.v1
 MATRIX = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]], np.float32)

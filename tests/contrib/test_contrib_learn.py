@@ -7,7 +7,7 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge.errors import MissingNameError
-from estimator_bridge.legacy.contrib import learn
+from estimator_bridge_contrib import learn
 
 v1 = tf.compat.v1
 

@@ -1,4 +1,4 @@
-"""tf.contrib.learn's canned estimators and heads: what tests/goldens/contrib does not record."""
+"""tf.contrib.learn's canned estimators and heads: what contrib_goldens does not record."""
 
 import os
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.contrib import layers
-from estimator_bridge.legacy.contrib import learn
+from estimator_bridge_contrib import layers, learn
 
 v1 = tf.compat.v1
 X = np.linspace(-1.0, 1.0, 24).reshape(12, 2).astype(np.float32)

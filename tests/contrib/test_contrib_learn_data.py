@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib import learn
-from estimator_bridge.legacy.contrib.learn.vocabulary import CategoricalVocabulary
+from estimator_bridge_contrib import learn
+from estimator_bridge_contrib.learn.vocabulary import CategoricalVocabulary
 
 v1 = tf.compat.v1
 

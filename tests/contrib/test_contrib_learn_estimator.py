@@ -1,6 +1,6 @@
 """tf.contrib.learn's Estimator, Experiment and monitors, on the Estimator of this library.
 
-tests/goldens/contrib has what TensorFlow 1.15.5 computes for them.
+contrib_goldens has what TensorFlow 1.15.5 computes for them.
 """
 
 import os
@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.legacy.contrib import learn
-from estimator_bridge.legacy.contrib.learn.array_inputs import array_input_fn
+from estimator_bridge_contrib import learn
+from estimator_bridge_contrib.learn.array_inputs import array_input_fn
 
 v1 = tf.compat.v1
 X = np.linspace(0.0, 1.0, 6).astype(np.float32)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn import monitors
+from estimator_bridge_contrib.learn import monitors
 
 v1 = tf.compat.v1
 

@@ -1,10 +1,10 @@
-"""tf.contrib.linear_optimizer: what it does beyond the cases of tests/goldens/contrib."""
+"""tf.contrib.linear_optimizer: what it does beyond the cases of contrib_goldens."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib import layers, learn, linear_optimizer
+from estimator_bridge_contrib import layers, learn, linear_optimizer
 
 v1 = tf.compat.v1
 OPTIONS = {

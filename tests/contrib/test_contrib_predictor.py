@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.legacy.contrib import learn, predictor
+from estimator_bridge_contrib import learn, predictor
 
 import tensorflow as tf  # isort: skip
 

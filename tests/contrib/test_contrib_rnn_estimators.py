@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator_bridge.heads import MultiClassHead, SequentialHeadWrapper
-from estimator_bridge.legacy.contrib import estimator as contrib
-from estimator_bridge.legacy.contrib import feature_column as columns
-from estimator_bridge.legacy.contrib.estimator.rnn_network import (
+from estimator_bridge_contrib import estimator as contrib
+from estimator_bridge_contrib import feature_column as columns
+from estimator_bridge_contrib.estimator.rnn_network import (
     make_rnn_cell_fn,
     rnn_logit_fn_builder,
 )

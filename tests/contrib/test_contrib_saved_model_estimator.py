@@ -1,4 +1,4 @@
-"""SavedModelEstimator: what is beside the numbers of 1.15.5, which tests/goldens/contrib has."""
+"""SavedModelEstimator: what is beside the numbers of 1.15.5, which contrib_goldens has."""
 
 import logging
 import os
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.legacy.contrib.estimator import SavedModelEstimator
-from estimator_bridge.legacy.contrib.estimator.resource_graph import with_resource_variables
+from estimator_bridge_contrib.estimator import SavedModelEstimator
+from estimator_bridge_contrib.estimator.resource_graph import with_resource_variables
 
 import tensorflow as tf  # isort: skip
 

@@ -1,4 +1,4 @@
-"""tf.contrib.timeseries: what it does beyond the cases of tests/goldens/contrib."""
+"""tf.contrib.timeseries: what it does beyond the cases of contrib_goldens."""
 
 import os
 import subprocess
@@ -11,9 +11,9 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator_bridge.legacy.contrib import timeseries
-from estimator_bridge.legacy.contrib.timeseries import math_utils, model_utils
-from estimator_bridge.legacy.contrib.timeseries.series_arrays import with_all_dimensions
+from estimator_bridge_contrib import timeseries
+from estimator_bridge_contrib.timeseries import math_utils, model_utils
+from estimator_bridge_contrib.timeseries.series_arrays import with_all_dimensions
 
 v1 = tf.compat.v1
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.legacy.contrib import predictor, tpu
+from estimator_bridge_contrib import predictor, tpu
 
 import tensorflow as tf  # isort: skip
 

@@ -104,8 +104,8 @@ def _bound_in(file: Path) -> set[str]:
 
 def _contrib() -> dict[str, ModuleType]:
     """tf.contrib's namespaces here, and their modules that were files of TensorFlow."""
-    from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
     from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES
+    from estimator_bridge_contrib.namespaces import NAMESPACES
 
     files = {path.rpartition(".")[2] for path in DEEP_MODULES}
     found = {}
@@ -221,8 +221,8 @@ def _length(place: str) -> tuple[bool, int, str]:
 
 
 def _missing() -> dict[str, str]:
-    from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
     from estimator_bridge.legacy.tf1.changes import MISSING
+    from estimator_bridge_contrib.namespaces import NAMESPACES
 
     found = {name.partition(".")[2]: advice for name, advice in MISSING.items()}
     for namespace in NAMESPACES.values():

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after
 from estimator_bridge.tensorflow_private import Bijector, constant_value_as_shape
+from estimator_bridge_contrib.distributions.scalars import after
 
 __all__ = ["Permute", "Reshape"]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after
 from estimator_bridge.tensorflow_private import Bijector
+from estimator_bridge_contrib.distributions.scalars import after
 
 __all__ = ["Gumbel", "Kumaraswamy", "SinhArcsinh", "is_probability", "positive"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.distributions.scalars import after
 from estimator_bridge.tensorflow_private import Bijector, distribution_parameters
+from estimator_bridge_contrib.distributions.scalars import after
 
 __all__ = ["Ordered", "SoftmaxCentered"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.canned.partitioners import input_partitioner, partitioner
-from estimator_bridge.contrib import layers
-from estimator_bridge.legacy.contrib.learn.canned.linear import linear_learning_rate
-from estimator_bridge.legacy.contrib.learn.canned.networks import (
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.learn.canned.linear import linear_learning_rate
+from estimator_bridge_contrib.learn.canned.networks import (
     DNN_SCOPE,
     LINEAR_SCOPE,
     DnnOptions,
@@ -19,16 +19,16 @@ from estimator_bridge.legacy.contrib.learn.canned.networks import (
     linear_logits,
     optimizer_of,
 )
-from estimator_bridge.legacy.contrib.learn.canned.predicting import (
+from estimator_bridge_contrib.learn.canned.predicting import (
     CannedEstimator,
     Classifier,
     Regressor,
     check_columns,
     without_names,
 )
-from estimator_bridge.legacy.contrib.learn.estimator import BaseEstimator
-from estimator_bridge.legacy.contrib.learn.heads.factories import multi_class_head, regression_head
-from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
+from estimator_bridge_contrib.learn.estimator import BaseEstimator
+from estimator_bridge_contrib.learn.heads.factories import multi_class_head, regression_head
+from estimator_bridge_contrib.learn.model_fn_ops import ModelFnOps
 
 __all__ = [
     "DNNLinearCombinedClassifier",

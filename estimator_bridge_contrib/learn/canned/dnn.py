@@ -8,22 +8,22 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.canned.partitioners import partitioner
-from estimator_bridge.contrib import layers
-from estimator_bridge.legacy.contrib.learn.canned.networks import (
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.learn.canned.networks import (
     DNN_SCOPE,
     DnnOptions,
     dnn_logits,
     embedding_multipliers,
     optimizer_of,
 )
-from estimator_bridge.legacy.contrib.learn.canned.predicting import (
+from estimator_bridge_contrib.learn.canned.predicting import (
     CannedEstimator,
     Classifier,
     Regressor,
     without_names,
 )
-from estimator_bridge.legacy.contrib.learn.heads.factories import multi_class_head, regression_head
-from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
+from estimator_bridge_contrib.learn.heads.factories import multi_class_head, regression_head
+from estimator_bridge_contrib.learn.model_fn_ops import ModelFnOps
 
 __all__ = ["DNNClassifier", "DNNEstimator", "DNNRegressor"]
 

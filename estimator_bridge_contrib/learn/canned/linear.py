@@ -10,25 +10,25 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.canned.partitioners import input_partitioner
-from estimator_bridge.contrib import layers
-from estimator_bridge.legacy.contrib.learn.canned.networks import (
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.learn.canned.networks import (
     LINEAR_SCOPE,
     linear_logits,
     optimizer_of,
 )
-from estimator_bridge.legacy.contrib.learn.canned.predicting import (
+from estimator_bridge_contrib.learn.canned.predicting import (
     CannedEstimator,
     Classifier,
     Regressor,
     without_names,
 )
-from estimator_bridge.legacy.contrib.learn.canned.sdca_linear import (
+from estimator_bridge_contrib.learn.canned.sdca_linear import (
     check_sdca,
     is_sdca,
     sdca_model_fn,
 )
-from estimator_bridge.legacy.contrib.learn.heads.factories import multi_class_head, regression_head
-from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
+from estimator_bridge_contrib.learn.heads.factories import multi_class_head, regression_head
+from estimator_bridge_contrib.learn.model_fn_ops import ModelFnOps
 
 __all__ = ["LinearClassifier", "LinearEstimator", "LinearRegressor", "linear_learning_rate"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib import metrics as streaming
-from estimator_bridge.legacy.contrib.learn.configuration import ModeKeys
-from estimator_bridge.legacy.contrib.learn.estimator import Estimator
-from estimator_bridge.legacy.contrib.learn.keys import MetricKey, ProblemType
-from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
+from estimator_bridge_contrib import metrics as streaming
+from estimator_bridge_contrib.learn.configuration import ModeKeys
+from estimator_bridge_contrib.learn.estimator import Estimator
+from estimator_bridge_contrib.learn.keys import MetricKey, ProblemType
+from estimator_bridge_contrib.learn.model_fn_ops import ModelFnOps
 
 __all__ = ["LogisticRegressor"]
 

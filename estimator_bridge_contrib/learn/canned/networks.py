@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.contrib import layers
-from estimator_bridge.contrib.layers.column_bases import is_contrib_column
-from estimator_bridge.contrib.layers.column_types import Embedding
-from estimator_bridge.legacy.contrib.learn.configuration import ModeKeys
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.layers.column_bases import is_contrib_column
+from estimator_bridge_contrib.layers.column_types import Embedding
+from estimator_bridge_contrib.learn.configuration import ModeKeys
 
 __all__ = [
     "DNN_SCOPE",

@@ -7,9 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.estimator import Estimator
-from estimator_bridge.legacy.contrib.learn.keys import PredictionKey
-from estimator_bridge.legacy.contrib.learn.metric_spec import MetricSpec
+from estimator_bridge_contrib.learn.estimator import Estimator
+from estimator_bridge_contrib.learn.keys import PredictionKey
+from estimator_bridge_contrib.learn.metric_spec import MetricSpec
 
 __all__ = [
     "CannedEstimator",

@@ -7,13 +7,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib import layers
-from estimator_bridge.legacy.contrib.learn.canned.networks import LINEAR_SCOPE
-from estimator_bridge.legacy.contrib.learn.canned.predicting import without_names
-from estimator_bridge.legacy.contrib.learn.heads.binary import BinaryLogisticHead, BinarySvmHead
-from estimator_bridge.legacy.contrib.learn.heads.regression import RegressionHead
-from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
-from estimator_bridge.legacy.contrib.linear_optimizer.sdca_optimizer import SDCAOptimizer
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.learn.canned.networks import LINEAR_SCOPE
+from estimator_bridge_contrib.learn.canned.predicting import without_names
+from estimator_bridge_contrib.learn.heads.binary import BinaryLogisticHead, BinarySvmHead
+from estimator_bridge_contrib.learn.heads.regression import RegressionHead
+from estimator_bridge_contrib.learn.model_fn_ops import ModelFnOps
+from estimator_bridge_contrib.linear_optimizer.sdca_optimizer import SDCAOptimizer
 
 __all__ = ["check_sdca", "is_sdca", "sdca_model_fn"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from estimator_bridge.legacy.contrib.learn.canned.predicting import ClassPredictor
-from estimator_bridge.legacy.contrib.learn.canned.sdca_linear import sdca_model_fn
-from estimator_bridge.legacy.contrib.learn.heads.factories import binary_svm_head
-from estimator_bridge.legacy.contrib.linear_optimizer.sdca_optimizer import SDCAOptimizer
+from estimator_bridge_contrib.learn.canned.predicting import ClassPredictor
+from estimator_bridge_contrib.learn.canned.sdca_linear import sdca_model_fn
+from estimator_bridge_contrib.learn.heads.factories import binary_svm_head
+from estimator_bridge_contrib.linear_optimizer.sdca_optimizer import SDCAOptimizer
 
 __all__ = ["SVM"]
 

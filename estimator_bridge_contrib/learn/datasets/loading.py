@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from estimator_bridge.legacy.contrib.learn.datasets import base, mnist, synthetic, text_datasets
+from estimator_bridge_contrib.learn.datasets import base, mnist, synthetic, text_datasets
 
 __all__ = ["DATASETS", "SYNTHETIC", "load_dataset", "make_dataset"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from estimator_bridge.legacy.contrib.learn.datasets.base import Dataset
+from estimator_bridge_contrib.learn.datasets.base import Dataset
 
 __all__ = ["circles", "spirals"]
 

@@ -8,7 +8,7 @@ import tarfile
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.datasets import base
+from estimator_bridge_contrib.learn.datasets import base
 
 __all__ = ["load_dbpedia", "maybe_download_dbpedia"]
 

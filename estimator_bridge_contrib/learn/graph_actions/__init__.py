@@ -2,19 +2,19 @@
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.framework.checkpoints import load_variable
-from estimator_bridge.legacy.contrib.learn.graph_actions.evaluation import evaluate
-from estimator_bridge.legacy.contrib.learn.graph_actions.graph_parts import (
+from estimator_bridge_contrib.framework.checkpoints import load_variable
+from estimator_bridge_contrib.learn.graph_actions.evaluation import evaluate
+from estimator_bridge_contrib.learn.graph_actions.graph_parts import (
     clear_summary_writers,
     get_summary_writer,
 )
-from estimator_bridge.legacy.contrib.learn.graph_actions.runs import (
+from estimator_bridge_contrib.learn.graph_actions.runs import (
     infer,
     run_feeds,
     run_feeds_iter,
     run_n,
 )
-from estimator_bridge.legacy.contrib.learn.graph_actions.training import train
+from estimator_bridge_contrib.learn.graph_actions.training import train
 
 coordinator = tf.compat.v1.train  # programs patch coordinator.Coordinator
 

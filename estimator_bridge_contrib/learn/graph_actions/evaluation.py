@@ -10,8 +10,8 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.contrib.framework.global_step import assert_or_get_global_step
-from estimator_bridge.legacy.contrib.learn.graph_actions.graph_parts import (
+from estimator_bridge_contrib.framework.global_step import assert_or_get_global_step
+from estimator_bridge_contrib.learn.graph_actions.graph_parts import (
     collected,
     get_summary_writer,
     restore,

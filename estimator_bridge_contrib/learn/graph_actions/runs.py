@@ -8,8 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib.framework.tensor_checks import get_graph_from_inputs
-from estimator_bridge.legacy.contrib.learn.graph_actions.graph_parts import restore
+from estimator_bridge_contrib.framework.tensor_checks import get_graph_from_inputs
+from estimator_bridge_contrib.learn.graph_actions.graph_parts import restore
 
 __all__ = ["infer", "run_feeds", "run_feeds_iter", "run_n"]
 

@@ -10,14 +10,14 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.contrib.framework.global_step import assert_or_get_global_step
-from estimator_bridge.legacy.contrib.learn.graph_actions.graph_parts import (
+from estimator_bridge_contrib.framework.global_step import assert_or_get_global_step
+from estimator_bridge_contrib.learn.graph_actions.graph_parts import (
     get_summary_writer,
     make_saver,
     merged_summaries,
 )
-from estimator_bridge.legacy.contrib.learn.monitor_hooks import get_default_monitors
-from estimator_bridge.legacy.contrib.learn.monitor_outputs import NanLossDuringTrainingError
+from estimator_bridge_contrib.learn.monitor_hooks import get_default_monitors
+from estimator_bridge_contrib.learn.monitor_outputs import NanLossDuringTrainingError
 
 __all__ = ["train"]
 

@@ -10,15 +10,15 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.contrib import layers
-from estimator_bridge.legacy.contrib.learn.configuration import ModeKeys
-from estimator_bridge.legacy.contrib.learn.heads.centered_bias import (
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.learn.configuration import ModeKeys
+from estimator_bridge_contrib.learn.heads.centered_bias import (
     centered_bias,
     centered_bias_step,
 )
-from estimator_bridge.legacy.contrib.learn.heads.head_losses import Loss
-from estimator_bridge.legacy.contrib.learn.keys import MetricKey, PredictionKey
-from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
+from estimator_bridge_contrib.learn.heads.head_losses import Loss
+from estimator_bridge_contrib.learn.keys import MetricKey, PredictionKey
+from estimator_bridge_contrib.learn.model_fn_ops import ModelFnOps
 
 __all__ = [
     "Head",

@@ -7,9 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.heads import head_losses, head_metrics
-from estimator_bridge.legacy.contrib.learn.heads.base import HeadOptions, SingleHead, as_classes
-from estimator_bridge.legacy.contrib.learn.keys import MetricKey, PredictionKey, ProblemType
+from estimator_bridge_contrib.learn.heads import head_losses, head_metrics
+from estimator_bridge_contrib.learn.heads.base import HeadOptions, SingleHead, as_classes
+from estimator_bridge_contrib.learn.keys import MetricKey, PredictionKey, ProblemType
 
 __all__ = ["BinaryLogisticHead", "BinarySvmHead"]
 

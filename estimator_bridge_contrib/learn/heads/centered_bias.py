@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.heads.head_losses import Loss
+from estimator_bridge_contrib.learn.heads.head_losses import Loss
 
 __all__ = ["centered_bias", "centered_bias_step"]
 

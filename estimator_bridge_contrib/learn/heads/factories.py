@@ -7,12 +7,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.heads import head_losses
-from estimator_bridge.legacy.contrib.learn.heads.base import HeadOptions
-from estimator_bridge.legacy.contrib.learn.heads.binary import BinaryLogisticHead, BinarySvmHead
-from estimator_bridge.legacy.contrib.learn.heads.multi_class import MultiClassHead, MultiLabelHead
-from estimator_bridge.legacy.contrib.learn.heads.multi_objective import LossOnlyHead, MultiHead
-from estimator_bridge.legacy.contrib.learn.heads.regression import RegressionHead
+from estimator_bridge_contrib.learn.heads import head_losses
+from estimator_bridge_contrib.learn.heads.base import HeadOptions
+from estimator_bridge_contrib.learn.heads.binary import BinaryLogisticHead, BinarySvmHead
+from estimator_bridge_contrib.learn.heads.multi_class import MultiClassHead, MultiLabelHead
+from estimator_bridge_contrib.learn.heads.multi_objective import LossOnlyHead, MultiHead
+from estimator_bridge_contrib.learn.heads.regression import RegressionHead
 
 __all__ = [
     "binary_svm_head",

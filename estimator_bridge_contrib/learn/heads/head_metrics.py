@@ -8,8 +8,8 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.legacy.contrib.learn.heads.head_losses import broadcast
-from estimator_bridge.legacy.contrib.learn.keys import MetricKey
+from estimator_bridge_contrib.learn.heads.head_losses import broadcast
+from estimator_bridge_contrib.learn.keys import MetricKey
 
 __all__ = ["accuracy", "area_under_curve", "at_threshold", "mean", "of_class", "share_of_class"]
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.contrib import lookup
-from estimator_bridge.legacy.contrib.learn.heads import head_losses, head_metrics
-from estimator_bridge.legacy.contrib.learn.heads.base import (
+from estimator_bridge_contrib import lookup
+from estimator_bridge_contrib.learn.heads import head_losses, head_metrics
+from estimator_bridge_contrib.learn.heads.base import (
     HeadOptions,
     SingleHead,
     as_classes,
     dense_labels,
     labels_of,
 )
-from estimator_bridge.legacy.contrib.learn.keys import MetricKey, PredictionKey, ProblemType
+from estimator_bridge_contrib.learn.keys import MetricKey, PredictionKey, ProblemType
 
 __all__ = ["MultiClassHead", "MultiLabelHead"]
 

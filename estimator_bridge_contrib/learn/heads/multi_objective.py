@@ -7,10 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.configuration import ModeKeys
-from estimator_bridge.legacy.contrib.learn.heads.base import Head, check_mode, summarize_loss
-from estimator_bridge.legacy.contrib.learn.keys import MetricKey
-from estimator_bridge.legacy.contrib.learn.model_fn_ops import ModelFnOps
+from estimator_bridge_contrib.learn.configuration import ModeKeys
+from estimator_bridge_contrib.learn.heads.base import Head, check_mode, summarize_loss
+from estimator_bridge_contrib.learn.keys import MetricKey
+from estimator_bridge_contrib.learn.model_fn_ops import ModelFnOps
 
 __all__ = ["LossOnlyHead", "MultiHead", "no_op_train_fn"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.legacy.contrib.learn.heads.base import HeadOptions, SingleHead
-from estimator_bridge.legacy.contrib.learn.heads.head_losses import Loss
-from estimator_bridge.legacy.contrib.learn.keys import PredictionKey, ProblemType
+from estimator_bridge_contrib.learn.heads.base import HeadOptions, SingleHead
+from estimator_bridge_contrib.learn.heads.head_losses import Loss
+from estimator_bridge_contrib.learn.keys import PredictionKey, ProblemType
 
 __all__ = ["RegressionHead"]
 

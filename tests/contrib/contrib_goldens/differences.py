@@ -158,7 +158,7 @@ WITHOUT_A_CASE = {
         nccl.all_max nccl.all_min nccl.all_prod nccl.all_sum nccl.reduce_sum predictor.Predictor
         tpu.ExportSavedModelApiVersion tpu.TPUInMemoryEvalHook
     """,
-    "1.15.5 needs a TPU for them: tests/legacy/contrib runs them on emulated cores": """
+    "1.15.5 needs a TPU for them: tests/contrib runs them on emulated cores": """
         distribute.TPUStrategy tpu.keras_to_tpu_model
     """,
 }

@@ -1,6 +1,6 @@
 """Records the golden files of this folder, with the real TensorFlow 1.15.5.
 
-    cd tests && PYTHON115 -m goldens.contrib.make_contrib
+    cd tests/contrib && PYTHON115 -m contrib_goldens.make_contrib
 
 PYTHON115 is a Python 3.7 with tensorflow==1.15.5, protobuf<3.21, numpy<1.19, scipy<1.6,
 scikit-learn==1.0.2 and pandas<1.0. NDLSTM is set as `cases/ndlstm.py` says. Each table of cases is
@@ -13,7 +13,7 @@ import tempfile
 import warnings
 
 import tensorflow as tf
-from goldens.contrib.run_cases import TABLES, run
+from contrib_goldens.run_cases import TABLES, run
 
 __all__ = ["main"]
 

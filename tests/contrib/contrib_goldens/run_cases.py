@@ -1,6 +1,6 @@
 """Runs the cases of tf.contrib, and writes what each gave.
 
-    python -m goldens.contrib.run_cases FOLDER [NAMESPACE...]
+    python -m contrib_goldens.run_cases FOLDER [NAMESPACE...]
 
 Runs under TensorFlow 1.15.5 with Python 3.7, where it records the goldens, and under
 `estimator-bridge run --tf1`, for the comparison. FOLDER gets a JSON file for each namespace.
@@ -14,7 +14,7 @@ import sys
 import warnings
 
 import tensorflow as tf
-from goldens.contrib.observe import Case, observe, signature
+from contrib_goldens.observe import Case, observe, signature
 
 __all__ = ["TABLES", "cases_of", "run"]
 
@@ -107,7 +107,7 @@ TABLES = (
 
 def cases_of(table):
     """Returns a table's cases by name."""
-    module = importlib.import_module("goldens.contrib.cases.%s" % table)
+    module = importlib.import_module("contrib_goldens.cases.%s" % table)
     return {
         name: case if isinstance(case, Case) else Case(case) for name, case in module.CASES.items()
     }

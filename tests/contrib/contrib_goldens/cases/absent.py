@@ -5,8 +5,8 @@ These cases are recorded, not compared: here the names are there, and run on emu
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.differences import WITHOUT_A_CASE
-from goldens.contrib.observe import Case
+from contrib_goldens.differences import WITHOUT_A_CASE
+from contrib_goldens.observe import Case
 
 __all__ = ["CASES"]
 

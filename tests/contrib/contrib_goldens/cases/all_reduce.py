@@ -4,8 +4,8 @@ In 1.15.5 the namespace itself is empty, so the functions are taken from its fil
 """
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.observe import Case
 from tensorflow.contrib.all_reduce.python import all_reduce
 
 _CPU = "/job:localhost/task:0/device:CPU:0"

@@ -1,9 +1,9 @@
 """tf.contrib.distributions.bijectors, and distributions of their images."""
 
 import tensorflow as tf
-from goldens.contrib.cases.distribution_families import described, given, named, positive, tried
-from goldens.contrib.cases.inputs import array, shares, unknown
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.distribution_families import described, given, named, positive, tried
+from contrib_goldens.cases.inputs import array, shares, unknown
+from contrib_goldens.observe import Case
 from tensorflow.contrib.distributions.python.ops.bijectors.weibull import Weibull
 
 distributions = tf.contrib.distributions

@@ -5,8 +5,8 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.observe import Case
 
 checkpoint = tf.contrib.checkpoint
 columns = tf.contrib.feature_column

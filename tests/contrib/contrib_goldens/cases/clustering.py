@@ -2,7 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
+from contrib_goldens.cases.inputs import array
 
 LABELS = np.array([0, 1, 2, 0, 1, 2, 0, 3])
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.observe import Case, Steps
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.observe import Case, Steps
 
 tfco = tf.contrib.constrained_optimization
 _OBJECTIVES = np.array([0.5, -0.25, 1.0, 0.125, 0.75])

@@ -6,7 +6,7 @@ test_contrib_cudnn_rnn_ops.py` compares this library's networks with the numbers
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
+from contrib_goldens.cases.inputs import array
 from tensorflow.contrib.cudnn_rnn.python.layers import cudnn_rnn as layers_file
 from tensorflow.contrib.cudnn_rnn.python.ops import cudnn_rnn_ops as ops
 

@@ -6,7 +6,7 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.observe import Case, Steps
+from contrib_goldens.observe import Case, Steps
 
 data = tf.contrib.data
 

@@ -1,8 +1,8 @@
 """tf.contrib.distributions: distributions of numbers and classes, and those made of others."""
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, shares, unknown
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array, shares, unknown
+from contrib_goldens.observe import Case
 
 distributions = tf.contrib.distributions
 

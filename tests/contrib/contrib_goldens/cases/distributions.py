@@ -1,8 +1,8 @@
 """tf.contrib.distributions: parameters; and tf.contrib.opt and tf.contrib.util's later names."""
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.observe import Case, Steps
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.observe import Case, Steps
 
 distributions = tf.contrib.distributions
 

@@ -1,7 +1,7 @@
 """tf.contrib.eager: gradients and devices, in eager execution."""
 
 import tensorflow as tf
-from goldens.contrib.observe import Case
+from contrib_goldens.observe import Case
 from tensorflow.python.eager import context
 
 tfe = tf.contrib.eager

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 
 import tensorflow as tf
-from goldens.contrib.observe import Case, Steps
+from contrib_goldens.observe import Case, Steps
 from tensorflow.python.eager import context
 
 metrics = tf.contrib.eager.metrics

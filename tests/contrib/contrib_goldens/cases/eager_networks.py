@@ -7,7 +7,7 @@ import shutil
 import tempfile
 
 import tensorflow as tf
-from goldens.contrib.observe import Case
+from contrib_goldens.observe import Case
 from tensorflow.python.eager import context
 
 tfe = tf.contrib.eager

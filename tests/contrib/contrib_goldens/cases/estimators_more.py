@@ -9,8 +9,8 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.learn_canned import _fixed
-from goldens.contrib.observe import Case, Steps
+from contrib_goldens.cases.learn_canned import _fixed
+from contrib_goldens.observe import Case, Steps
 from tensorflow.contrib.estimator.python.estimator import exporter
 
 __all__ = ["CASES"]

@@ -3,7 +3,7 @@
 import functools
 
 import tensorflow as tf
-from goldens.contrib.observe import Case
+from contrib_goldens.observe import Case
 from tensorflow.python.eager import context
 
 eager = tf.contrib.eager

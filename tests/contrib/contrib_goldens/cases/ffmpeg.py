@@ -5,8 +5,8 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import unknown
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import unknown
+from contrib_goldens.observe import Case
 
 ffmpeg = tf.contrib.ffmpeg
 

@@ -5,7 +5,7 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, rows, unknown, x
+from contrib_goldens.cases.inputs import array, rows, unknown, x
 
 framework = tf.contrib.framework
 arg_scope, add_arg_scope = framework.arg_scope, framework.add_arg_scope

@@ -1,7 +1,7 @@
 """tf.contrib.graph_editor: what is found in a small graph, and what becomes of it."""
 
 import tensorflow as tf
-from goldens.contrib.observe import Case
+from contrib_goldens.observe import Case
 
 ge = tf.contrib.graph_editor
 

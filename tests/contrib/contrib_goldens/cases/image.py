@@ -5,8 +5,8 @@ import tempfile
 import unittest
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.observe import Case
 
 image = tf.contrib.image
 testing = tf.contrib.testing

@@ -2,8 +2,8 @@
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.observe import Case
 
 image = tf.contrib.image
 PICTURE = np.array([[1, 1, 0, 2, 0], [0, 1, 0, 2, 2], [3, 0, 1, 1, 2], [3, 3, 0, 1, 0]])

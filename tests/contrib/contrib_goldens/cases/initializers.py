@@ -4,8 +4,8 @@ import os
 import tempfile
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.observe import Case
 
 framework = tf.contrib.framework
 OLD, NEW = ["a", "b", "c"], ["c", "d", "a"]

@@ -2,8 +2,8 @@
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, classes, shares, x
-from goldens.contrib.observe import Steps
+from contrib_goldens.cases.inputs import array, classes, shares, x
+from contrib_goldens.observe import Steps
 
 layers = tf.contrib.layers
 LABELS = np.array([1, 0, 1, 1])

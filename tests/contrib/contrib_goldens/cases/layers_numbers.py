@@ -1,8 +1,8 @@
 """tf.contrib.layers: functions without variables of their own, initializers, regularizers."""
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, classes, images, rows, unknown, x
-from goldens.contrib.observe import Steps
+from contrib_goldens.cases.inputs import array, classes, images, rows, unknown, x
+from contrib_goldens.observe import Steps
 
 layers = tf.contrib.layers
 utils = tf.contrib.layers.utils if hasattr(tf.contrib.layers, "utils") else None

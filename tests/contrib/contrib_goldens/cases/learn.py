@@ -8,7 +8,7 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.observe import Case
+from contrib_goldens.observe import Case
 
 __all__ = ["CASES"]
 

@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.observe import Case, Steps
+from contrib_goldens.observe import Case, Steps
 from tensorflow.contrib.learn.python.learn import estimators
 
 __all__ = ["CASES"]

@@ -5,7 +5,7 @@ As in `learn_canned`, they start from a checkpoint with fixed numbers under the 
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases import learn_canned
+from contrib_goldens.cases import learn_canned
 
 __all__ = ["CASES", "ESTIMATORS"]
 

@@ -4,7 +4,7 @@ import os
 import tempfile
 
 import tensorflow as tf
-from goldens.contrib.observe import Case
+from contrib_goldens.observe import Case
 
 learn = tf.contrib.learn
 

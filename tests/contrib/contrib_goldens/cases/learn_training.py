@@ -7,7 +7,7 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.observe import Case
+from contrib_goldens.observe import Case
 from tensorflow.contrib.learn.python.learn import estimators
 
 __all__ = ["CASES"]

@@ -1,7 +1,7 @@
 """tf.contrib.learn: constants, preprocessing, specs, and monitors stepped by hand."""
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
+from contrib_goldens.cases.inputs import array
 
 __all__ = ["CASES"]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, classes
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array, classes
+from contrib_goldens.observe import Case
 
 old = tf.contrib.legacy_seq2seq
 cell = tf.nn.rnn_cell

@@ -5,17 +5,17 @@ import os
 import tempfile
 
 import tensorflow as tf
-from goldens.contrib.observe import Case
+from contrib_goldens.observe import Case
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = tempfile.mkdtemp()
 
 
 def written(name):
-    """The path of one of goldens/lmdb's files, unpacked."""
+    """The path of one of lmdb_files, unpacked."""
     path = os.path.join(FOLDER, name + ".mdb")
     if not os.path.exists(path):
-        packed = os.path.join(HERE, os.pardir, os.pardir, "lmdb", name + ".mdb.gz")
+        packed = os.path.join(HERE, os.pardir, "lmdb_files", name + ".mdb.gz")
         with gzip.open(packed) as source, open(path, "wb") as file:
             file.write(source.read())
     return path

@@ -2,7 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import any_of, array, classes, rows, shares, unknown, x
+from contrib_goldens.cases.inputs import any_of, array, classes, rows, shares, unknown, x
 
 losses = tf.contrib.losses
 learned = tf.contrib.losses.metric_learning

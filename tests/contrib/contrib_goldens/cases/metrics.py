@@ -2,8 +2,8 @@
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import any_of, array, classes, shares, unknown, x
-from goldens.contrib.observe import Steps
+from contrib_goldens.cases.inputs import any_of, array, classes, shares, unknown, x
+from contrib_goldens.observe import Steps
 
 metrics = tf.contrib.metrics
 P, Y = (6,), any_of(6)

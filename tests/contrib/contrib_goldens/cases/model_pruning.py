@@ -5,8 +5,8 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, images, rows, unknown, x
-from goldens.contrib.observe import Case, Steps
+from contrib_goldens.cases.inputs import array, images, rows, unknown, x
+from contrib_goldens.observe import Case, Steps
 
 pruning = tf.contrib.model_pruning
 framework = tf.contrib.framework

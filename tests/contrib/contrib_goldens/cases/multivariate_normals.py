@@ -1,8 +1,8 @@
 """tf.contrib.distributions: normal distributions of vectors."""
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, unknown
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array, unknown
+from contrib_goldens.observe import Case
 
 distributions = tf.contrib.distributions
 

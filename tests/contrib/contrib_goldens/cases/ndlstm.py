@@ -11,8 +11,8 @@ import types
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, x
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array, x
+from contrib_goldens.observe import Case
 
 TOP = "tensorflow.contrib.ndlstm"
 if "NDLSTM" in os.environ:

@@ -2,8 +2,8 @@
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.observe import Case, Steps
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.observe import Case, Steps
 
 opt = tf.contrib.opt
 second = tf.contrib.optimizer_v2

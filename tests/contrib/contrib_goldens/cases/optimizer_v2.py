@@ -1,8 +1,8 @@
 """tf.contrib.optimizer_v2.OptimizerV2: optimizers that a program derives from it."""
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.observe import Case, Steps
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.observe import Case, Steps
 
 optimizer_v2 = tf.contrib.optimizer_v2
 

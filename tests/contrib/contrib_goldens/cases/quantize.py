@@ -7,8 +7,8 @@ may read an average before or after its update.
 import tempfile
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, x
-from goldens.contrib.observe import Case, Steps
+from contrib_goldens.cases.inputs import array, x
+from contrib_goldens.observe import Case, Steps
 from tensorflow.contrib.quantize.python import (
     common,
     fold_batch_norms,

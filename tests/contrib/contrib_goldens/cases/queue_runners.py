@@ -3,7 +3,7 @@
 import itertools
 
 import tensorflow as tf
-from goldens.contrib.observe import Case, Steps
+from contrib_goldens.observe import Case, Steps
 
 __all__ = ["CASES"]
 

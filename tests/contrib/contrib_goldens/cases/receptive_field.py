@@ -2,8 +2,8 @@
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.observe import Case
 
 receptive_field = tf.contrib.receptive_field
 

@@ -5,8 +5,8 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, classes, x
-from goldens.contrib.observe import Steps
+from contrib_goldens.cases.inputs import array, classes, x
+from contrib_goldens.observe import Steps
 
 crf = tf.contrib.crf
 lookup = tf.contrib.lookup

@@ -1,7 +1,7 @@
 """tf.contrib.rnn: cells, wrappers, and functions that run them."""
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, classes, x
+from contrib_goldens.cases.inputs import array, classes, x
 
 rnn = tf.contrib.rnn
 LENGTHS = [3, 1]

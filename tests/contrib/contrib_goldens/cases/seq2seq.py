@@ -2,7 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, classes, x
+from contrib_goldens.cases.inputs import array, classes, x
 
 seq2seq, rnn = tf.contrib.seq2seq, tf.contrib.rnn
 LENGTHS = np.array([4, 2], np.int32)

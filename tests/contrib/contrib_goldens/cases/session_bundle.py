@@ -4,8 +4,8 @@ import os
 import tempfile
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import x
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import x
+from contrib_goldens.observe import Case
 from tensorflow.contrib.session_bundle import constants, exporter, gc, manifest_pb2
 from tensorflow.core.framework import graph_pb2
 from tensorflow.core.protobuf import meta_graph_pb2

@@ -1,9 +1,9 @@
 """tf.contrib.distributions: SinhArcsinh, and the auto-correlation of samples."""
 
 import tensorflow as tf
-from goldens.contrib.cases.distribution_families import checked, given, of
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.distribution_families import checked, given, of
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.observe import Case
 
 distributions = tf.contrib.distributions
 _ATTRIBUTES = ["loc", "scale", "skewness", "tailweight"]

@@ -4,8 +4,8 @@ import os
 import tempfile
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.observe import Case
 from tensorflow.core.protobuf import saved_model_pb2
 
 saved_model = tf.contrib.saved_model

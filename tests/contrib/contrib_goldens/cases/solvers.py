@@ -2,8 +2,8 @@
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array, unknown, x
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array, unknown, x
+from contrib_goldens.observe import Case
 
 solvers = tf.contrib.solvers
 monte_carlo = tf.contrib.bayesflow.monte_carlo

@@ -2,7 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.observe import Case
+from contrib_goldens.observe import Case
 
 __all__ = ["CASES"]
 

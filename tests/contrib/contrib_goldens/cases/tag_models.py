@@ -1,9 +1,9 @@
 """tf.contrib.crf's cells; tf.contrib.legacy_seq2seq with one table, or with several decoders."""
 
 import tensorflow as tf
-from goldens.contrib.cases.inputs import array
-from goldens.contrib.cases.legacy_seq2seq import symbols
-from goldens.contrib.observe import Case
+from contrib_goldens.cases.inputs import array
+from contrib_goldens.cases.legacy_seq2seq import symbols
+from contrib_goldens.observe import Case
 
 crf = tf.contrib.crf
 old = tf.contrib.legacy_seq2seq

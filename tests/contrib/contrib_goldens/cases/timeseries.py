@@ -11,7 +11,7 @@ import zlib
 
 import numpy as np
 import tensorflow as tf
-from goldens.contrib.observe import Case, Steps
+from contrib_goldens.observe import Case, Steps
 from tensorflow.contrib.timeseries.python.timeseries import ar_model
 from tensorflow.contrib.timeseries.python.timeseries import model as models
 

@@ -1,8 +1,8 @@
 """Writes models as tf.contrib wrote them, with the real TensorFlow 1.15.5.
 
-    cd tests && PYTHON115 -m goldens.contrib_files.make_contrib_files [FOLDER]
+    cd tests/contrib && PYTHON115 -m contrib_goldens.files.make_contrib_files [FOLDER]
 
-PYTHON115 is the Python of goldens/contrib/make_contrib.py. Under `estimator-bridge run --tf1`, with
+PYTHON115 is the Python of contrib_goldens/make_contrib.py. Under `estimator-bridge run --tf1`, with
 a FOLDER, the module writes those of this library. Each folder has the predictions beside the model.
 """
 

@@ -1,6 +1,6 @@
 """Writes the files of this folder, with the package lmdb.
 
-    cd tests && python -m goldens.lmdb.make_lmdb
+    cd tests/contrib && python -m contrib_goldens.lmdb_files.make_lmdb
 
 It needs `pip install lmdb`. Values are functions of keys, so tests can compute them.
 """

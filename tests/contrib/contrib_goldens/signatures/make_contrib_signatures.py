@@ -1,9 +1,9 @@
 """Records the arguments of the public callables of tf.contrib, with the real TensorFlow 1.15.5.
 
-    cd tests && PYTHON115 -m goldens.contrib_signatures.make_contrib_signatures [FILE]
+    cd tests/contrib && PYTHON115 -m contrib_goldens.signatures.make_contrib_signatures [FILE]
 
-PYTHON115 is the Python of goldens/contrib/make_contrib.py. Under `estimator-bridge run --tf1`, with
-a FILE, the module writes those of this library, for the comparison. parity/contrib_names.json has
+PYTHON115 is the Python of contrib_goldens/make_contrib.py. Under `estimator-bridge run --tf1`, with
+a FILE, the module writes those of this library, for the comparison. parity/contrib/names.json has
 the names.
 """
 
@@ -13,12 +13,13 @@ import os
 import sys
 
 import tensorflow as tf
-from goldens.contrib.observe import signature
+from contrib_goldens.observe import signature
 
 __all__ = ["main"]
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NAMES = os.path.join(HERE, os.pardir, os.pardir, os.pardir, "parity", "contrib_names.json")
+TESTS = os.path.join(HERE, os.pardir, os.pardir, os.pardir)
+NAMES = os.path.join(TESTS, os.pardir, "parity", "contrib", "names.json")
 
 
 def main(path):

@@ -7,10 +7,10 @@ import textwrap
 
 import pytest
 
-from parity import contrib_conformance
-from parity.harness import contrib_docs, page
-from parity.harness.contrib_files import find_files
-from parity.harness.contrib_privates import contrib_private_names
+from parity.contrib import conformance, docs
+from parity.contrib.files import find_files
+from parity.contrib.privates import contrib_private_names
+from parity.harness import page
 from parity.harness.records import load_json
 
 SOURCE = """
@@ -92,10 +92,10 @@ def checkout(tmp_path_factory):
 
 def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, monkeypatch, capsys):
     out = tmp_path / "out.json"
-    monkeypatch.setattr(contrib_docs, "ORIGINAL", tmp_path / "original.json")
-    monkeypatch.setattr(contrib_docs, "HERE", tmp_path / "here.json")
+    monkeypatch.setattr(docs, "ORIGINAL", tmp_path / "original.json")
+    monkeypatch.setattr(docs, "HERE", tmp_path / "here.json")
     arguments = [str(checkout), "--time-limit", "3", "--json", str(out), "--record"]
-    assert contrib_conformance.main(arguments) == 1
+    assert conformance.main(arguments) == 1
     outcomes = {each["test"]: each for each in json.loads(out.read_text())}
     results = {test: (each["result"], each["kind"]) for test, each in outcomes.items()}
     for method in ("assert_equal", "session"):
@@ -116,11 +116,11 @@ def test_each_test_has_its_outcome_whatever_the_others_do(checkout, tmp_path, mo
     assert "status 3" in outcomes["BadTest.testDeath"]["detail"]
     assert "layers_test.py: 6 passed, 4 failed, 0 skipped" in capsys.readouterr().out
 
-    kept = load_json(contrib_docs.HERE)["layers/python/layers/layers_test.py"]
+    kept = load_json(docs.HERE)["layers/python/layers/layers_test.py"]
     assert (kept["public"], kept["private"]) == (5, 1)
     assert kept["others"]["BadTest.testMissing"] == {"missing": "tf.contrib.cloud.BigQueryReader"}
     there = {"public": 7, "private": 2, "others": {"BadTest.testDeath": {}}}
-    assert set(contrib_docs.missed(kept, there)) == {"BadTest.testMissing", "BadTest.testHang"}
+    assert set(docs.missed(kept, there)) == {"BadTest.testMissing", "BadTest.testHang"}
 
 
 def test_files_that_are_left_out_and_a_folder_that_is_no_checkout(checkout, tmp_path):
@@ -153,6 +153,6 @@ def test_a_class_named_in_super_does_not_make_its_other_tests_used(checkout):
 
 
 def test_every_miss_of_contrib_has_a_reason():
-    misses = contrib_docs.contrib_parts()["contrib misses"].splitlines()
+    misses = docs.contrib_parts()["contrib misses"].splitlines()
     assert misses
     assert [line for line in misses if page.UNEXPLAINED in line] == []
