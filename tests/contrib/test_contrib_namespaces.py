@@ -1,13 +1,11 @@
 """tf.contrib's namespaces: names are found when they are used, and one module has each."""
 
-import importlib
 import subprocess
 import sys
 
 import pytest
 
 import estimator_bridge_contrib as contrib
-import estimator_bridge_contrib as whole
 from estimator_bridge_contrib.namespaces import NAMESPACES, read_tables
 
 
@@ -40,25 +38,6 @@ def test_a_table_says_where_each_name_is():
         "repeat": "estimator_bridge.private:ops.repeat",
     }
     assert found["opt"].unsupported == {"Old": "is gone.", "Older": "is gone."}
-
-
-def test_both_paths_lead_to_one_module():
-    for path in ("layers", "layers.utils", "rnn.core_rnn_cell", "losses.metric_learning"):
-        above = importlib.import_module(f"estimator_bridge_contrib.{path}")
-        assert above is importlib.import_module(f"estimator_bridge_contrib.{path}")
-    assert whole.layers is contrib.layers
-    assert whole.data is not contrib.data
-    assert whole.data.Counter is contrib.data.Counter
-    assert not hasattr(contrib.data, "CheckpointInputPipelineHook")
-
-
-def test_what_faces_estimators_is_above():
-    assert set(dir(whole)) - set(dir(contrib)) == {
-        "cluster_resolver", "distribute", "estimator", "factorization", "hooks", "kernel_methods",
-        "learn", "linear_optimizer", "predictor", "timeseries", "tpu",
-    }  # fmt: skip
-    with pytest.raises(ImportError, match=r"tf\.contrib\.tpu is not supported"):
-        importlib.import_module("estimator_bridge_contrib.tpu")
 
 
 def test_modules_of_a_namespace_are_names_of_it():
