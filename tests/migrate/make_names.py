@@ -20,6 +20,8 @@ PAGE = Path(__file__).resolve().parents[2] / "estimator_bridge" / "migrate" / "n
 
 # Namespaces that are taken as they are: too large, or the same on both sides.
 _WHOLE = {"raw_ops", "keras", "compat"}
+# Files that have only a part of the names of TensorFlow's file; the namespace has all of them.
+_PARTS = {"data.batching", "data.readers"}
 # In this order a name's best home is looked for.
 _OURS = ("", "tpu", "tpu.experimental", "experimental", "export", "inputs", "training", "v1")
 _API = ("tensorflow._api.", "tensorflow.compat.", "tf_keras.api.")
@@ -113,7 +115,7 @@ def _contrib() -> dict[str, ModuleType]:
         found[name] = module = namespace.load()
         for file in pkgutil.iter_modules(getattr(module, "__path__", [])):
             path = f"{name}.{file.name}"
-            if file.name in files or file.name in module.__all__:
+            if path not in _PARTS and (file.name in files or file.name in module.__all__):
                 found[path] = importlib.import_module(f"{module.__name__}.{file.name}")
     return found
 

@@ -72,6 +72,15 @@ def test_a_name_is_found_by_every_way_to_it(before, after):
             "from estimator_bridge.legacy.contrib.slim import losses",
         ),
         (
+            "from tensorflow.contrib.saved_model.python.saved_model import reader\n"
+            "reader.read_saved_model()",
+            "from estimator_bridge.legacy.contrib.saved_model import reader",
+        ),
+        (
+            "from tensorflow.contrib.data.python.ops import batching\nbatching.unbatch()",
+            "from estimator_bridge.legacy.contrib import data as batching",
+        ),
+        (
             "from tensorflow.examples.tutorials.mnist.input_data import read_data_sets",
             "from estimator_bridge.legacy.mnist import read_data_sets",
         ),

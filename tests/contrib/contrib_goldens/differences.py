@@ -151,8 +151,7 @@ OTHER_ARGUMENTS_OF_TENSORFLOW = {
 # By reason: names without a case. The table "absent" has what 1.15.5 says of each.
 WITHOUT_A_CASE = {
     "not in the namespace of 1.15.5: from other releases of TensorFlow 1": """
-        data.Dataset data.FixedLengthRecordDataset data.Iterator data.TFRecordDataset
-        data.TextLineDataset framework.arg_scope_func_key gan.GANLoss gan.GANModel gan.GANTrainOps
+        framework.arg_scope_func_key gan.GANLoss gan.GANModel gan.GANTrainOps
         gan.gan_loss gan.gan_model gan.gan_train_ops layers.poincare_normalize layers.pool
         layers.summarize_biases layers.summarize_variables layers.summarize_weights
         nccl.all_max nccl.all_min nccl.all_prod nccl.all_sum nccl.reduce_sum predictor.Predictor
