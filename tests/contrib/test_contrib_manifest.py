@@ -64,9 +64,10 @@ def covers(entry, module):
 
 
 def used():
-    found = {module for tree in trees(CONTRIB).values() for module in modules_in(tree)}
+    """The modules of the core that the package uses, below estimator_bridge."""
     start = "estimator_bridge."
-    return {module[len(start) :] for module in found if module.startswith(start)}
+    modules = {module for tree in trees(CONTRIB).values() for module in modules_in(tree)}
+    return {module[len(start) :] for module in modules if module.startswith(start)}
 
 
 def test_the_manifest_lists_what_is_used():
