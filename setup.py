@@ -38,12 +38,18 @@ setup(
     license_files=["LICENSE"],
     keywords=["tensorflow", "estimator", "tpuestimator", "tf.contrib", "tpu", "migration"],
     # Not train.py, models and flags: other distributions, and users, have packages of these names.
-    packages=find_packages(include=["estimator_bridge", "estimator_bridge.*"]),
+    packages=find_packages(
+        include=[
+            *("estimator_bridge", "estimator_bridge.*"),
+            *("estimator_bridge_contrib", "estimator_bridge_contrib.*"),
+        ]
+    ),
     package_data={
         "estimator_bridge": ["py.typed"],
         "estimator_bridge.compile_for": ["hardware.json"],
         "estimator_bridge.migrate": ["names.json"],
         "estimator_bridge.tensorflow_for_tpu": ["pyproject.toml"],
+        "estimator_bridge_contrib": ["MANIFEST", "py.typed"],
     },
     python_requires=f">={PYTHONS[0]},<3.14",
     # Not tensorflow-cpu: tf-keras itself asks for `tensorflow`, and the two overwrite each other.

@@ -101,7 +101,8 @@ def error_phrases(page: Path) -> list[str]:
 def strings_in_sources() -> str:
     """Returns all string literals of the library, with `...` for each value."""
     strings = []
-    for path in sorted((ROOT / "estimator_bridge").rglob("*.py")):
+    folders = (ROOT / "estimator_bridge", ROOT / "estimator_bridge_contrib")
+    for path in (path for folder in folders for path in sorted(folder.rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.JoinedStr):
                 parts = (p.value if isinstance(p, ast.Constant) else "..." for p in node.values)

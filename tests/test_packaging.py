@@ -16,6 +16,7 @@ import documents
 import pytest
 
 ROOT = documents.ROOT
+LIBRARY = {"estimator_bridge", "estimator_bridge_contrib"}
 NOT_OF_THE_PROJECT = shutil.ignore_patterns(
     ".git",
     ".venv*",
@@ -76,20 +77,20 @@ def metadata_of(wheel):
         return email.message_from_bytes(archive.read(name))
 
 
-def test_the_wheel_holds_the_package_alone(built):
+def test_the_wheel_holds_the_two_packages_alone(built):
     with zipfile.ZipFile(built[1]) as archive:
         names = archive.namelist()
     tops = {name.partition("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"estimator_bridge"}
-    modules = {f"{p.relative_to(ROOT)}" for p in (ROOT / "estimator_bridge").rglob("*.py")}
+    assert {top for top in tops if not top.endswith(".dist-info")} == LIBRARY
+    modules = {f"{p.relative_to(ROOT)}" for top in LIBRARY for p in (ROOT / top).rglob("*.py")}
     assert modules <= set(names)
-    assert "estimator_bridge/py.typed" in names
+    assert {f"{top}/py.typed" for top in LIBRARY} <= set(names)
     assert [name for name in names if name.endswith("LICENSE")]
 
 
-def test_an_installation_leaves_nothing_outside_of_the_package(installed):
+def test_an_installation_leaves_nothing_outside_of_the_packages(installed):
     tops = {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")}
-    assert tops == {"estimator_bridge", "bin"}
+    assert tops == {*LIBRARY, "bin"}
     assert [path.name for path in (installed / "bin").iterdir()] == ["estimator-bridge"]
 
 

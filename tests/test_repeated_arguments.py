@@ -6,8 +6,8 @@ import re
 import pytest
 
 from estimator_bridge import canned
-from estimator_bridge.contrib import layers
-from estimator_bridge.contrib.layers.weighted_layer import WeightedLayer
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.layers.weighted_layer import WeightedLayer
 
 CANNED = [
     name[:-2]

@@ -11,9 +11,14 @@ from estimator_bridge import tensorflow_private as private
 from tooling import probe_tensorflow, tensorflow_probes
 
 ROOT = Path(__file__).resolve().parent.parent
-LIBRARY = ROOT / "estimator_bridge"
+LIBRARY = [ROOT / "estimator_bridge", ROOT / "estimator_bridge_contrib"]
 PACKAGE = probe_tensorflow.PACKAGE
-FILES = [path for path in sorted(LIBRARY.rglob("*.py")) if PACKAGE not in path.parents]
+FILES = [
+    path
+    for folder in LIBRARY
+    for path in sorted(folder.rglob("*.py"))
+    if PACKAGE not in path.parents
+]
 OWN_OBJECTS = ("self", "cls", "super()")
 BY_NAME = ("getattr", "hasattr", "setattr")
 # Of Python itself; of the package tf_slim, which slim joins its scopes with; and notes that this

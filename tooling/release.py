@@ -21,6 +21,7 @@ from tooling.matrix.claims import PAIRS
 from tooling.matrix.page import Row, passed, read_results
 
 ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("estimator_bridge", "estimator_bridge_contrib")
 # The files that training, testing and documenting the project needs.
 IN_SDIST = ("LICENSE", "README.md", "CHANGELOG.md", "Makefile", "train.py", "tests/conftest.py")
 
@@ -67,7 +68,7 @@ def check_matrix(results: dict[str, Row]) -> None:
 
 
 def check_wheel(names: list[str]) -> None:
-    """Checks that a wheel installs the package and nothing else.
+    """Checks that a wheel installs the two packages and nothing else.
 
     Args:
         names: the files in the wheel.
@@ -76,16 +77,15 @@ def check_wheel(names: list[str]) -> None:
         ReleaseError: there are other packages, or the type marker is missing.
     """
     tops = {name.partition("/")[0] for name in names}
-    others = sorted(top for top in tops - {"estimator_bridge"} if not top.endswith(".dist-info"))
+    others = sorted(top for top in tops - set(PACKAGES) if not top.endswith(".dist-info"))
     if others:
         raise ReleaseError(
             f"The wheel also holds {', '.join(others)}. Run `make clean`: an earlier build may "
             "have left files in build/."
         )
-    if "estimator_bridge/py.typed" not in names:
-        raise ReleaseError(
-            "The wheel lacks estimator_bridge/py.typed; see package_data in setup.py."
-        )
+    for package in PACKAGES:
+        if f"{package}/py.typed" not in names:
+            raise ReleaseError(f"The wheel lacks {package}/py.typed; see package_data in setup.py.")
 
 
 def check_sdist(names: list[str]) -> None:

@@ -14,9 +14,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.tf_contrib.package import LIBRARY_FOLDERS
+
 __all__ = ["line_of_error", "line_of_forward", "line_of_node", "shown_path"]
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PYTHON = sysconfig.get_path("stdlib") + os.sep
 # 'gradients/dense/MatMul_grad/MatMul_1', and GradientTape's 'gradient_tape/dense/MatMul'.
 _GRADIENT = re.compile(
@@ -75,7 +76,7 @@ def _last_user_line(frames: Iterable[Any]) -> str | None:
 
 def _is_library(path: str) -> bool:
     in_python = path.startswith(_PYTHON) and "-packages" not in path
-    return in_python or path.startswith((_HERE, "<frozen", "<__", *_library_places()))
+    return in_python or path.startswith((*LIBRARY_FOLDERS, "<frozen", "<__", *_library_places()))
 
 
 @functools.cache

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from estimator_bridge.contrib.namespace_advice import OF_TF1, Namespaces
 from estimator_bridge.legacy.library.names import GONE_MODULES
 from estimator_bridge.legacy.old_paths import OLD_MODULES
 from estimator_bridge.legacy.running.dialects import Dialect
@@ -27,6 +26,7 @@ from estimator_bridge.legacy.tf1.private_names import (
     advice_on,
 )
 from estimator_bridge.public_names import V2_PLACES
+from estimator_bridge.tf_contrib.namespace_advice import OF_TF1, Namespaces
 
 __all__ = ["Fate", "NameEntry", "canonical", "look_up", "tf_slim_name"]
 

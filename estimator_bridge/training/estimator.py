@@ -38,6 +38,7 @@ from estimator_bridge.model import (
 )
 from estimator_bridge.runtime import connect_workers, default_strategy, workers_of
 from estimator_bridge.tensorflow_private import use_steady_timers
+from estimator_bridge.tf_contrib.package import is_of_library
 from estimator_bridge.training.arguments import (
     check_hooks,
     check_listeners,
@@ -126,7 +127,7 @@ class Estimator(ExportMethods, OriginalMethods):
     def _shown_values(self) -> dict[str, Any]:
         """Returns the values of a repr, by the names of the constructor's arguments."""
         function = inspect.unwrap(getattr(self._model_fn, "func", self._model_fn))
-        is_ours = getattr(function, "__module__", "").startswith("estimator_bridge.")
+        is_ours = is_of_library(getattr(function, "__module__", ""))
         values = {} if is_ours else {"model_fn": function}  # a canned estimator has an internal one
         values.update(model_dir=self._model_dir, config=self._config.replace(model_dir=None))
         if self._params:

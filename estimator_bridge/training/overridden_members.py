@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from estimator_bridge.tf_contrib.package import is_of_library
+
 __all__ = ["check_members", "check_uncalled"]
 
 _ALLOWED = {
@@ -41,7 +43,6 @@ _ORIGINAL = {
     "_train_with_estimator_spec_distributed",
     "_validate_features_in_predict_input",
 }
-_OWN_PACKAGE = "estimator_bridge."
 
 
 def check_members(cls: type, obj: Any) -> None:
@@ -89,7 +90,7 @@ def check_uncalled(obj: Any) -> None:
       ValueError: it replaces one.
     """
     for kind in type(obj).__mro__:
-        if kind.__module__.startswith(_OWN_PACKAGE):
+        if is_of_library(kind.__module__):
             continue
         replaced = sorted(_ORIGINAL & set(vars(kind)))
         if replaced:

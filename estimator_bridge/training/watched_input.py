@@ -9,12 +9,12 @@ import tensorflow as tf
 
 from estimator_bridge.graph import Snapshot
 from estimator_bridge.tensorflow_private import listeners_of
+from estimator_bridge.tf_contrib.package import is_of_library
 
 __all__ = ["is_watched"]
 
 _train = tf.compat.v1.train
 _PYTHON = frozenset({"EagerPyFunc", "PyFunc"})
-_LIBRARIES = frozenset({"estimator_bridge", "tensorflow"})  # none of their hooks changes an input
 
 
 def is_watched(graph: tf.Graph, hooks: Sequence[Any]) -> bool:
@@ -33,8 +33,13 @@ def _is_of_program(hook: Any) -> bool:
     if isinstance(hook, _train.CheckpointSaverHook):
         called += listeners_of(hook)
     return isinstance(hook, _train.FeedFnHook) or any(
-        type(one).__module__.partition(".")[0] not in _LIBRARIES for one in called
+        not _is_of_library(type(one).__module__) for one in called
     )
+
+
+def _is_of_library(module: str) -> bool:
+    """Whether a module is of this library or TensorFlow; none of their hooks changes an input."""
+    return module.partition(".")[0] == "tensorflow" or is_of_library(module)
 
 
 def _calls_python(graph: tf.Graph) -> bool:

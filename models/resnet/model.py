@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.contrib.opt.lars import LARSOptimizer
+from estimator_bridge_contrib.opt.lars import LARSOptimizer
 from models.resnet.averages import AveragedModel
 from models.resnet.network import Network
 from models.resnet.norm import NORM

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from parity.harness import records
-from parity.harness.contrib_docs import contrib_parts
 from parity.harness.names import LATER
 from parity.harness.outcomes import WHOLE_FILE
 from parity.harness.page import PAGE, UNEXPLAINED, page_with, table_head
@@ -30,7 +29,7 @@ _HEADINGS = ("file", "mode", "original", "here", "failed, public", "failed, priv
 
 def write_docs() -> None:
     """Writes the kept scores and reasons into the page."""
-    PAGE.write_text(page_with({**generated_parts(), **contrib_parts()}), encoding="utf-8")
+    PAGE.write_text(page_with(generated_parts()), encoding="utf-8")
 
 
 def reasons_of_nothing() -> list[str]:

@@ -1,4 +1,4 @@
-"""The page docs/conformance.md, and what its generated parts are made of."""
+"""The page docs/conformance.md, and what generated parts of such a page are made of."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
 UNEXPLAINED = "not explained yet"
 
 
-def page_with(parts: dict[str, str]) -> str:
-    """Returns the page with its generated parts replaced; two comments enclose each."""
-    text = PAGE.read_text(encoding="utf-8")
+def page_with(parts: dict[str, str], page: Path | None = None) -> str:
+    """Returns a page with its generated parts replaced; two comments enclose each."""
+    page = page or PAGE
+    text = page.read_text(encoding="utf-8")
     for name, content in parts.items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         before, _, rest = text.partition(begin)
         _, end_mark, after = rest.partition(end)
         if not end_mark:
-            raise ValueError(f"{PAGE.name} lacks the lines {begin} and {end}.")
+            raise ValueError(f"{page.name} lacks the lines {begin} and {end}.")
         text = f"{before}{begin}\n{content}\n{end}{after}"
     return text
 

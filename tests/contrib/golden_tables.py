@@ -10,24 +10,26 @@ import subprocess
 import sys
 from pathlib import Path
 
-from goldens.contrib.differences import ACCIDENTAL, DIFFERENT, OTHER_ARGUMENTS
+from contrib_goldens.differences import ACCIDENTAL, DIFFERENT, OTHER_ARGUMENTS
 
 __all__ = [
     "CASES",
+    "DOCS",
+    "HERE",
     "REASONS",
     "RECORDED",
     "SIGNATURES",
-    "TESTS",
     "Group",
     "check_arguments",
     "check_case",
     "compared_arguments",
 ]
 
-TESTS = Path(__file__).parents[1]
+HERE = Path(__file__).parent
+DOCS = Path(__file__).parents[2] / "docs" / "contrib"
 RECORDED = {
     path.stem: json.loads(path.read_text())
-    for path in sorted((TESTS / "goldens" / "contrib").glob("*.json"))
+    for path in sorted((HERE / "contrib_goldens").glob("*.json"))
 }
 CASES = {name: case for table in RECORDED.values() for name, case in table["cases"].items()}
 SIGNATURES = {name: row for table in RECORDED.values() for name, row in table["signatures"].items()}
@@ -74,9 +76,9 @@ class Group:
         done = subprocess.run(
             [
                 *[sys.executable, "-m", "estimator_bridge.cli", "run", "--tf1"],
-                *["-m", "goldens.contrib.run_cases", str(folder), *self.tables],
+                *["-m", "contrib_goldens.run_cases", str(folder), *self.tables],
             ],
-            cwd=TESTS,
+            cwd=HERE,
             env={
                 **os.environ,
                 "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimator_bridge.contrib import arg_scope as module
-from estimator_bridge.contrib.arg_scope import (
+from estimator_bridge_contrib import arg_scope as module
+from estimator_bridge_contrib.arg_scope import (
     add_arg_scope,
     arg_scope,
     arg_scoped_arguments,

@@ -4,7 +4,7 @@ import sys
 
 import tensorflow as tf
 
-from estimator_bridge.contrib import rnn
+from estimator_bridge_contrib import rnn
 
 v1 = tf.compat.v1
 

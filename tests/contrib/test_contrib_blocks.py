@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import checkpoint, feature_column, layers, metrics, opt, rnn
+from estimator_bridge_contrib import checkpoint, feature_column, layers, metrics, opt, rnn
 
 import tensorflow as tf  # isort: skip
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.contrib import training
+from estimator_bridge_contrib import training
 
 v1 = tf.compat.v1
 

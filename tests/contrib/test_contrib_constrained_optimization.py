@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import constrained_optimization as tfco
-from estimator_bridge.contrib.constrained_optimization import projections
+from estimator_bridge_contrib import constrained_optimization as tfco
+from estimator_bridge_contrib.constrained_optimization import projections
 
 import tensorflow as tf  # isort: skip
 

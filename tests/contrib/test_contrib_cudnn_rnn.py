@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from contrib_runs import Run
 
-from estimator_bridge.contrib import cudnn_rnn, rnn
+from estimator_bridge_contrib import cudnn_rnn, rnn
 
 v1 = tf.compat.v1
 X = np.random.default_rng(0).normal(size=(5, 3, 4)).astype(np.float32)  # [time, batch, size]

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import cudnn_rnn, rnn
-from estimator_bridge.contrib.cudnn_rnn import cudnn_rnn_ops as ops
+from estimator_bridge_contrib import cudnn_rnn, rnn
+from estimator_bridge_contrib.cudnn_rnn import cudnn_rnn_ops as ops
 
 v1 = tf.compat.v1
 X = np.random.default_rng(0).normal(size=(8, 5, 4)).astype(np.float32)  # [batch, time, size]

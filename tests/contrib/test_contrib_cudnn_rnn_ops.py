@@ -6,18 +6,18 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
+from contrib_goldens.cases.inputs import array
 from contrib_runs import Run
-from golden_tables import TESTS
-from goldens.contrib.cases.inputs import array
+from golden_tables import HERE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator_bridge.contrib import cudnn_rnn, rnn
-from estimator_bridge.contrib.cudnn_rnn import cudnn_rnn_ops as ops
-from estimator_bridge.contrib.cudnn_rnn.opaque_params import Layout
+from estimator_bridge_contrib import cudnn_rnn, rnn
+from estimator_bridge_contrib.cudnn_rnn import cudnn_rnn_ops as ops
+from estimator_bridge_contrib.cudnn_rnn.opaque_params import Layout
 
 v1 = tf.compat.v1
-CASES = json.loads((TESTS / "goldens" / "contrib" / "cudnn_rnn.json").read_text())["cases"]
+CASES = json.loads((HERE / "contrib_goldens" / "cudnn_rnn.json").read_text())["cases"]
 UNITS, SHAPE, LENGTHS = 3, (5, 2, 4), [5, 3]  # as in the cases
 # By mode: the name of its classes, the converter's, and the gates.
 MODES = {

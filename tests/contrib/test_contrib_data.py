@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import data
+from estimator_bridge_contrib import data
 
 import tensorflow as tf  # isort: skip
 

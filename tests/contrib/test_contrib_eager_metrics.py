@@ -6,7 +6,7 @@ The recorded cases of test_contrib_goldens.py have the numbers of 1.15.5.
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.contrib.eager import metrics
+from estimator_bridge_contrib.eager import metrics
 
 v1 = tf.compat.v1
 

@@ -8,8 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from estimator_bridge.contrib import batching, checkpoint, eager, stateless, util
-from estimator_bridge.legacy.contrib import hooks
+from estimator_bridge_contrib import batching, checkpoint, eager, hooks, stateless, util
 
 import tensorflow as tf  # isort: skip
 
@@ -95,7 +94,7 @@ def test_what_is_missing_says_what_to_use(module, name):
 def test_run_calls_main_eagerly_and_ends():
     program = """
 import tensorflow as tf
-from estimator_bridge.contrib import eager
+from estimator_bridge_contrib import eager
 
 tf.compat.v1.disable_eager_execution()
 

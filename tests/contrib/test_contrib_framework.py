@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import arg_scope as scopes
-from estimator_bridge.contrib import framework
+from estimator_bridge_contrib import arg_scope as scopes
+from estimator_bridge_contrib import framework
 
 import tensorflow as tf  # isort: skip
 

@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import gan
 from estimator_bridge.errors import MissingNameError
+from estimator_bridge_contrib import gan
 
 v1 = tf.compat.v1
 REAL = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.0]], np.float32)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import estimator_bridge as eb
-from estimator_bridge.contrib.training import HParams, parse_values
+from estimator_bridge_contrib.training import HParams, parse_values
 
 import tensorflow as tf  # isort: skip
 

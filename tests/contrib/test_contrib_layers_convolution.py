@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from contrib_runs import Run
 
-from estimator_bridge.contrib import layers
+from estimator_bridge_contrib import layers
 
 v1 = tf.compat.v1
 IMAGES = np.random.default_rng(0).normal(size=(2, 6, 7, 3)).astype(np.float32)

@@ -5,9 +5,9 @@ import pytest
 import tensorflow as tf
 from contrib_runs import Run
 
-from estimator_bridge.contrib import layers
-from estimator_bridge.contrib.arg_scope import arg_scope
-from estimator_bridge.contrib.model_variables import model_variable, variable
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.arg_scope import arg_scope
+from estimator_bridge_contrib.model_variables import model_variable, variable
 
 v1 = tf.compat.v1
 X = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)

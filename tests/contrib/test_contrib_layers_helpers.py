@@ -7,7 +7,7 @@ from contrib_runs import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator_bridge.contrib import layers
+from estimator_bridge_contrib import layers
 
 v1 = tf.compat.v1
 X = np.random.default_rng(0).normal(size=(4, 6)).astype(np.float32)

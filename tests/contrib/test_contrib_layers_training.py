@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import layers
-from estimator_bridge.contrib.arg_scope import arg_scope
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.arg_scope import arg_scope
 
 v1 = tf.compat.v1
 RNG = np.random.default_rng(0)

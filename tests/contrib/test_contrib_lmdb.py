@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.contrib.data import LMDBDataset
-from estimator_bridge.contrib.data.lmdb_files import LMDBFile
+from estimator_bridge_contrib.data import LMDBDataset
+from estimator_bridge_contrib.data.lmdb_files import LMDBFile
 
-GOLDENS = Path(__file__).parents[1] / "goldens" / "lmdb"
+GOLDENS = Path(__file__).parent / "contrib_goldens" / "lmdb_files"
 
 
 @pytest.fixture

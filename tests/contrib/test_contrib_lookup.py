@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import lookup
+from estimator_bridge_contrib import lookup
 
 import tensorflow as tf  # isort: skip
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from estimator_bridge.contrib import arg_scope, losses
-from estimator_bridge.contrib.losses import metric_learning
+from estimator_bridge_contrib import arg_scope, losses
+from estimator_bridge_contrib.losses import metric_learning
 
 import tensorflow as tf  # isort: skip
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import metrics
+from estimator_bridge_contrib import metrics
 
 import tensorflow as tf  # isort: skip
 

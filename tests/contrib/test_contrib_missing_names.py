@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from estimator_bridge.contrib.namespace_advice import OF_TF1, Namespaces
-from estimator_bridge.contrib.unsupported import UNSUPPORTED
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
-from parity import contrib_missing
+from estimator_bridge.tf_contrib.namespace_advice import OF_TF1, Namespaces
+from estimator_bridge_contrib.namespaces import NAMESPACES
+from estimator_bridge_contrib.unsupported import UNSUPPORTED
+from parity.contrib import missing
 
-MISSING = contrib_missing.missing_names()
+MISSING = missing.missing_names()
 ALL = [f"{namespace}.{name}" for namespace, names in MISSING.items() for name in names]
 # Words with which an advice tells what to do.
 DOES = (
@@ -40,7 +40,7 @@ def test_the_advice_names_what_takes_its_place(full):
 
 
 def test_the_command_prints_each(capsys):
-    contrib_missing.main([])
+    missing.main([])
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) == len(ALL)
     assert any(line.startswith("tf.contrib.opt.AGNOptimizer is not supported") for line in printed)
@@ -53,14 +53,14 @@ def test_a_name_of_the_tables_is_not_missing():
 
 
 def test_each_namespace_of_tf1_is_read():
-    recorded = {name.partition(".")[0] for name in json.loads(contrib_missing.PATH.read_text())}
+    recorded = {name.partition(".")[0] for name in json.loads(missing.PATH.read_text())}
     assert {"bigtable", "tensor_forest"} <= {*MISSING, *Namespaces()}
     without_names = OF_TF1 - recorded
     here = {name for name in without_names if name in NAMESPACES}
     assert without_names - here <= set(Namespaces()), "1.15.5 does not load it, and has no advice"
 
 
-@pytest.mark.parametrize("full", sorted(contrib_missing.IN_KERAS))
+@pytest.mark.parametrize("full", sorted(missing.IN_KERAS))
 def test_what_keras_lacks_is_missing(full):
     namespace, _, name = full.rpartition(".")
     assert name in MISSING[namespace]

@@ -12,13 +12,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import model_pruning
-from estimator_bridge.contrib.model_pruning import (
+from estimator_bridge.errors import MissingImportError
+from estimator_bridge_contrib import model_pruning
+from estimator_bridge_contrib.model_pruning import (
     core_layers,
     pruning_utils,
     strip_pruning_vars,
 )
-from estimator_bridge.errors import MissingImportError
 
 v1 = tf.compat.v1
 X = np.random.RandomState(0).normal(size=(16, 6)).astype(np.float32)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from estimator_bridge.contrib.namespace_advice import OF_TF1, Namespaces
+import estimator_bridge_contrib as contrib
 from estimator_bridge.errors import MissingNameError
-from estimator_bridge.legacy import contrib
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
+from estimator_bridge.tf_contrib.namespace_advice import OF_TF1, Namespaces
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 MISSING = sorted(OF_TF1 - set(NAMESPACES))
 GENERAL = Namespaces()["no namespace of TensorFlow 1"]

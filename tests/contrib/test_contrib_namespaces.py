@@ -1,14 +1,12 @@
 """tf.contrib's namespaces: names are found when they are used, and one module has each."""
 
-import importlib
 import subprocess
 import sys
 
 import pytest
 
-from estimator_bridge import contrib
-from estimator_bridge.contrib.namespaces import NAMESPACES, read_tables
-from estimator_bridge.legacy import contrib as whole
+import estimator_bridge_contrib as contrib
+from estimator_bridge_contrib.namespaces import NAMESPACES, read_tables
 
 
 def test_a_table_says_where_each_name_is():
@@ -42,25 +40,6 @@ def test_a_table_says_where_each_name_is():
     assert tables["opt"].unsupported == {"Old": "is gone.", "Older": "is gone."}
 
 
-def test_both_paths_lead_to_one_module():
-    for path in ("layers", "layers.utils", "rnn.core_rnn_cell", "losses.metric_learning"):
-        above = importlib.import_module(f"estimator_bridge.legacy.contrib.{path}")
-        assert above is importlib.import_module(f"estimator_bridge.contrib.{path}")
-    assert whole.layers is contrib.layers
-    assert whole.data is not contrib.data
-    assert whole.data.Counter is contrib.data.Counter
-    assert not hasattr(contrib.data, "CheckpointInputPipelineHook")
-
-
-def test_what_faces_estimators_is_above():
-    assert set(dir(whole)) - set(dir(contrib)) == {
-        "cluster_resolver", "distribute", "estimator", "factorization", "hooks", "kernel_methods",
-        "learn", "linear_optimizer", "predictor", "timeseries", "tpu",
-    }  # fmt: skip
-    with pytest.raises(ImportError, match=r"tf\.contrib\.tpu is not supported"):
-        importlib.import_module("estimator_bridge.contrib.tpu")
-
-
 def test_modules_of_a_namespace_are_names_of_it():
     """TensorFlow 1.15 had tf.contrib.layers.initializers, as its files imported each other."""
     initializer = contrib.layers.initializers.xavier_initializer
@@ -80,10 +59,10 @@ def test_a_function_is_no_module_of_its_name(name):
 
 PROGRAM = """
 import sys
-from estimator_bridge.contrib import layers
+from estimator_bridge_contrib import layers
 layers.flatten
-print("estimator_bridge.contrib.layers.reshaping" in sys.modules)
-print("estimator_bridge.contrib.layers.optimization" in sys.modules)
+print("estimator_bridge_contrib.layers.reshaping" in sys.modules)
+print("estimator_bridge_contrib.layers.optimization" in sys.modules)
 """
 
 

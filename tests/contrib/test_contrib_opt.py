@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import opt
+from estimator_bridge_contrib import opt
 
 import tensorflow as tf  # isort: skip
 

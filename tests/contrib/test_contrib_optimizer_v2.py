@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.contrib.optimizer_v2 import OptimizerV2
+from estimator_bridge_contrib.optimizer_v2 import OptimizerV2
 
 v1 = tf.compat.v1
 

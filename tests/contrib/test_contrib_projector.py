@@ -5,8 +5,8 @@ import types
 
 import pytest
 
-from estimator_bridge.contrib.tensorboard import projector
 from estimator_bridge.errors import MissingNameError
+from estimator_bridge_contrib.tensorboard import projector
 
 
 def test_names_are_those_of_tensorboard(monkeypatch):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator_bridge.contrib import layers, quantize
-from estimator_bridge.contrib.quantize import fold_batch_norms, graph_matcher, quant_ops
+from estimator_bridge_contrib import layers, quantize
+from estimator_bridge_contrib.quantize import fold_batch_norms, graph_matcher, quant_ops
 
 import tensorflow as tf  # isort: skip
 

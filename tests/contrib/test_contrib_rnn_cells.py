@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from contrib_runs import Run
 
-from estimator_bridge.contrib import rnn
+from estimator_bridge_contrib import rnn
 
 v1 = tf.compat.v1
 RNG = np.random.default_rng(0)

@@ -6,7 +6,7 @@ import tensorflow as tf
 from contrib_runs import Run
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import rnn
+from estimator_bridge_contrib import rnn
 
 v1 = tf.compat.v1
 RNG = np.random.default_rng(0)
@@ -152,7 +152,7 @@ def test_stacks_need_lists_of_equal_length(arguments, words):
 
 
 def test_the_linear_layer_that_programs_import():
-    from estimator_bridge.contrib.rnn.core_rnn_cell import _linear
+    from estimator_bridge_contrib.rnn.core_rnn_cell import _linear
 
     def build(x):
         with v1.variable_scope("a"):

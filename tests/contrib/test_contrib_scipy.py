@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from estimator_bridge.contrib import opt
+from estimator_bridge_contrib import opt
 
 import tensorflow as tf  # isort: skip
 

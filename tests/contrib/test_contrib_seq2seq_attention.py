@@ -6,7 +6,7 @@ import tensorflow as tf
 from contrib_runs import Run
 
 import estimator_bridge as eb
-from estimator_bridge.contrib import rnn, seq2seq
+from estimator_bridge_contrib import rnn, seq2seq
 
 v1 = tf.compat.v1
 RNG = np.random.default_rng(0)

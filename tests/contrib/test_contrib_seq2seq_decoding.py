@@ -9,7 +9,7 @@ from contrib_runs import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator_bridge.contrib import rnn, seq2seq
+from estimator_bridge_contrib import rnn, seq2seq
 
 v1 = tf.compat.v1
 RNG = np.random.default_rng(0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.contrib import cloud, training
+from estimator_bridge_contrib import cloud, training
 
 v1 = tf.compat.v1
 

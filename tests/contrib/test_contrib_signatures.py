@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from golden_tables import SIGNATURES, TESTS, compared_arguments
-from goldens.contrib.differences import OTHER_ARGUMENTS, OTHER_ARGUMENTS_OF_TENSORFLOW
+from contrib_goldens.differences import OTHER_ARGUMENTS, OTHER_ARGUMENTS_OF_TENSORFLOW
+from golden_tables import DOCS, HERE, SIGNATURES, compared_arguments
 
-FOLDER = TESTS / "goldens" / "contrib_signatures"
+FOLDER = HERE / "contrib_goldens" / "signatures"
 RECORDED = json.loads((FOLDER / "contrib_signatures.json").read_text())
 DIFFERENT = {
     name
@@ -25,9 +25,9 @@ def here(tmp_path_factory):
     subprocess.run(
         [
             *[sys.executable, "-m", "estimator_bridge.cli", "run", "--tf1"],
-            *["-m", "goldens.contrib_signatures.make_contrib_signatures", str(path)],
+            *["-m", "contrib_goldens.signatures.make_contrib_signatures", str(path)],
         ],
-        cwd=TESTS,
+        cwd=HERE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         timeout=600,
         check=True,
@@ -49,7 +49,7 @@ def test_arguments_of_1_15_5_are_accepted(here):
 
 
 def test_the_page_has_each_name_whose_arguments_differ():
-    page = (TESTS.parent / "docs" / "differences.md").read_text()
+    page = (DOCS / "differences.md").read_text()
     assert [name for name in sorted(DIFFERENT) if f"`contrib.{name}`" not in page] == []
 
 

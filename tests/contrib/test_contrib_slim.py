@@ -9,10 +9,10 @@ import pytest
 import tensorflow as tf
 from contrib_runs import Run
 
-from estimator_bridge.contrib import arg_scope as scopes
-from estimator_bridge.contrib import layers
-from estimator_bridge.contrib.namespaces import NAMESPACES
 from estimator_bridge.errors import MissingImportError
+from estimator_bridge_contrib import arg_scope as scopes
+from estimator_bridge_contrib import layers
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 v1 = tf.compat.v1
 
@@ -53,7 +53,7 @@ def slim(monkeypatch):
         "find_spec",
         lambda name, *args: None if name == "tf_slim" else find_spec(name, *args),
     )
-    from estimator_bridge.contrib import slim
+    from estimator_bridge_contrib import slim
 
     return importlib.reload(slim)
 
@@ -108,7 +108,7 @@ def test_what_needs_tf_slim_says_so(slim, name):
     with pytest.raises(AttributeError, match=f"tf.contrib.slim.{name} needs .* tf-slim"):
         getattr(slim, name)
     with pytest.raises(MissingImportError, match="pip install tf-slim"):
-        importlib.import_module(f"estimator_bridge.contrib.slim.{name}")
+        importlib.import_module(f"estimator_bridge_contrib.slim.{name}")
     with pytest.raises(AttributeError, match="no attribute 'no_such'"):
         _ = slim.no_such
     assert name in NAMESPACES["slim"].unsupported
@@ -123,10 +123,10 @@ def test_tf_slim_takes_the_place_and_shares_scopes(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("_stack", "_arguments", "_twins"):
         monkeypatch.setattr(scopes, name, type(getattr(scopes, name))(getattr(scopes, name)))
-    from estimator_bridge.contrib import slim
     from estimator_bridge.lazy_namespace import loaded_names
+    from estimator_bridge_contrib import slim
 
-    ours = "estimator_bridge.contrib.slim.package"
+    ours = "estimator_bridge_contrib.slim.package"
     slim.__class__ = ModuleType  # reload() reads the __dict__, which would load all names first
     for name in slim.__all__:  # another test may have loaded them
         loaded_names(slim).pop(name, None)

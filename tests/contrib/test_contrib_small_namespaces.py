@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.contrib import (
+from estimator_bridge_contrib import (
     copy_graph,
     eager,
     graph_editor,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from estimator_bridge.contrib import training
+from estimator_bridge_contrib import training
 
 import tensorflow as tf  # isort: skip
 

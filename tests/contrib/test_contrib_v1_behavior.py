@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from contrib_runs import Run
 
-from estimator_bridge.contrib import cudnn_rnn, layers, rnn, seq2seq
+from estimator_bridge_contrib import cudnn_rnn, layers, rnn, seq2seq
 
 v1 = tf.compat.v1
 RNG = np.random.default_rng(0)

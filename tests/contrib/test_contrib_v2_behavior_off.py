@@ -13,7 +13,7 @@ PROGRAM = """
 
     tf.disable_v2_behavior()
 
-    from estimator_bridge.contrib import (
+    from estimator_bridge_contrib import (
         crf, data, framework, lookup, losses, metrics, opt, summary, training,
     )
 

@@ -9,14 +9,14 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from estimator_bridge.contrib.ffmpeg import decode_audio, decode_video, encode_audio
-from estimator_bridge.contrib.older_graphs import leave_out_later_parts
-from estimator_bridge.contrib.session_bundle import bundle_shim, session_bundle
-from estimator_bridge.legacy.contrib.saved_model import load_keras_model, save_keras_model
+from estimator_bridge_contrib.ffmpeg import decode_audio, decode_video, encode_audio
+from estimator_bridge_contrib.older_graphs import leave_out_later_parts
+from estimator_bridge_contrib.saved_model import load_keras_model, save_keras_model
+from estimator_bridge_contrib.session_bundle import bundle_shim, session_bundle
 
 v1 = tf.compat.v1
-INPUTS = [[0.5, -1.0, 2.0], [1.0, 0.0, -0.5]]  # those of goldens/contrib_files
-WRITTEN = Path(__file__).parents[1] / "goldens" / "contrib_files"
+INPUTS = [[0.5, -1.0, 2.0], [1.0, 0.0, -0.5]]  # those of contrib_goldens/files
+WRITTEN = Path(__file__).parent / "contrib_goldens" / "files"
 
 
 def outputs(name):

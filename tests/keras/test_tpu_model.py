@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.keras.tpu_strategy import TPUDistributionStrategy
-from estimator_bridge.legacy.contrib import tpu
 from estimator_bridge.runtime import TPUClusterResolver
+from estimator_bridge_contrib import tpu
 
 keras = tf.keras
 
@@ -15,7 +15,7 @@ PROGRAM = """
 import tensorflow.compat.v1 as tf
 tf.disable_v2_behavior()
 import numpy as np
-from estimator_bridge.legacy.contrib import tpu
+from estimator_bridge_contrib import tpu
 from estimator_bridge.runtime import TPUClusterResolver
 
 strategy = tpu.TPUDistributionStrategy(TPUClusterResolver("emulated:2"))

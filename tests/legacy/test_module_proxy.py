@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import estimator_bridge_contrib as contrib
 from estimator_bridge.errors import MissingImportError, MissingNameError
 from estimator_bridge.lazy_namespace import loaded_names
-from estimator_bridge.legacy import contrib
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.importing import builtins_for
 from estimator_bridge.legacy.tf1 import contrib_paths
@@ -49,7 +49,7 @@ def _contrib(monkeypatch):
 @pytest.fixture
 def toy(monkeypatch):
     """A namespace tf.contrib.layers of two names."""
-    module = types.ModuleType("estimator_bridge.contrib.layers")
+    module = types.ModuleType("estimator_bridge_contrib.layers")
     module.__all__ = ["dense", "flatten"]
     module.dense, module.flatten = object(), object()
     monkeypatch.setitem(sys.modules, module.__name__, module)

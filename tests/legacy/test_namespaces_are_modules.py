@@ -15,11 +15,11 @@ import pytest
 import estimator_bridge as eb
 from estimator_bridge.lazy_namespace import LazyNamespace, loaded_names
 from estimator_bridge.legacy.api_modules import api_module_v1, api_module_v2
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.legacy.old_paths import OLD_MODULES
 from estimator_bridge.legacy.tf1.contrib_paths import ROOT
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
 from estimator_bridge.legacy.tf1.module_proxy import ModuleProxy
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
 # Runs in a process of its own: eb.install() changes the process's tensorflow.
 _INSTALLED = """
@@ -96,7 +96,7 @@ def test_installed_modules(kind):
 
 
 def test_a_name_is_loaded_when_it_is_used_and_not_before():
-    module = importlib.import_module("estimator_bridge.contrib.sparsemax")
+    module = importlib.import_module("estimator_bridge_contrib.sparsemax")
     for name in list(module.__all__):
         loaded_names(module).pop(name, None)
     assert "sparsemax" in dir(module)

@@ -144,7 +144,7 @@ def test_plain_python_imports_the_names_after_install():
 
 
 def test_tf_contrib_has_the_same_replacement():
-    from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
+    from estimator_bridge_contrib.namespaces import NAMESPACES
 
     nest = NAMESPACES["framework"].load().nest
     assert nest.is_sequence is run("from tensorflow.python.util.nest import is_sequence as y")

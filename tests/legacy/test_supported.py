@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.legacy.running.supported import table
+from estimator_bridge_contrib.namespaces import NAMESPACES
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "supported.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "contrib" / "supported.md"
 
 
 def test_the_documentation_shows_the_table():
-    again = "run `estimator-bridge run --list-supported > docs/supported.md`"
+    again = "run `estimator-bridge run --list-supported > docs/contrib/supported.md`"
     assert PAGE.read_text(encoding="utf-8") == table() + "\n", again
 
 

@@ -20,6 +20,8 @@ PAGE = Path(__file__).resolve().parents[2] / "estimator_bridge" / "migrate" / "n
 
 # Namespaces that are taken as they are: too large, or the same on both sides.
 _WHOLE = {"raw_ops", "keras", "compat"}
+# Files that have only a part of the names of TensorFlow's file; the namespace has all of them.
+_PARTS = {"data.batching", "data.readers"}
 # In this order a name's best home is looked for.
 _OURS = ("", "tpu", "tpu.experimental", "experimental", "export", "inputs", "training", "v1")
 _API = ("tensorflow._api.", "tensorflow.compat.", "tf_keras.api.")
@@ -104,8 +106,8 @@ def _bound_in(file: Path) -> set[str]:
 
 def _contrib() -> dict[str, ModuleType]:
     """tf.contrib's namespaces here, and their modules that were files of TensorFlow."""
-    from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
     from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES
+    from estimator_bridge_contrib.namespaces import NAMESPACES
 
     files = {path.rpartition(".")[2] for path in DEEP_MODULES}
     modules = {}
@@ -113,7 +115,7 @@ def _contrib() -> dict[str, ModuleType]:
         modules[name] = module = namespace.load()
         for file in pkgutil.iter_modules(getattr(module, "__path__", [])):
             path = f"{name}.{file.name}"
-            if file.name in files or file.name in module.__all__:
+            if path not in _PARTS and (file.name in files or file.name in module.__all__):
                 modules[path] = importlib.import_module(f"{module.__name__}.{file.name}")
     return modules
 
@@ -223,8 +225,8 @@ def _length(place: str) -> tuple[bool, int, str]:
 
 
 def _missing() -> dict[str, str]:
-    from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
     from estimator_bridge.legacy.tf1.changes import MISSING
+    from estimator_bridge_contrib.namespaces import NAMESPACES
 
     advice_on = {name.partition(".")[2]: advice for name, advice in MISSING.items()}
     for namespace in NAMESPACES.values():

@@ -12,7 +12,11 @@ from tooling.release import (
     check_wheel,
 )
 
-WHEEL = ["estimator_bridge/__init__.py", "estimator_bridge/py.typed", "eb-1.dist-info/METADATA"]
+WHEEL = [
+    *("estimator_bridge/__init__.py", "estimator_bridge/py.typed"),
+    *("estimator_bridge_contrib/__init__.py", "estimator_bridge_contrib/py.typed"),
+    "eb-1.dist-info/METADATA",
+]
 
 
 def test_a_dated_entry_of_the_version_is_needed():

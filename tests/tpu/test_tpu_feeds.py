@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.legacy.contrib import tpu as contrib_tpu
 from estimator_bridge.tensorflow_private import tpu_ops
+from estimator_bridge_contrib import tpu as contrib_tpu
 
 import tensorflow as tf  # isort: skip
 

@@ -10,9 +10,7 @@ import tensorflow as tf
 from tensorflow.python.summary.writer import event_file_writer
 
 import estimator_bridge as eb
-from estimator_bridge.contrib.training.waiting import wait_for_new_checkpoint
 from estimator_bridge.experimental.stopping import StopOnPredicateHook
-from estimator_bridge.legacy.contrib.learn.monitor_files import CheckpointSaver
 from estimator_bridge.legacy.library.training import StopAtSecsHook
 from estimator_bridge.tensorflow_private import timer_of, timers, use_steady_timers
 from estimator_bridge.training.async_saver import AsyncCheckpointSaverHook
@@ -25,6 +23,8 @@ from estimator_bridge.training.continuous.listeners import (
 from estimator_bridge.training.graph_files import GraphSaverHook
 from estimator_bridge.training.hook_schedule import due_by_timer
 from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook, Reached
+from estimator_bridge_contrib.learn.monitor_files import CheckpointSaver
+from estimator_bridge_contrib.training.waiting import wait_for_new_checkpoint
 
 v1 = tf.compat.v1
 PACKAGE = Path(eb.__file__).parent

@@ -22,7 +22,13 @@ from tooling.matrix.environments import ROOT, MatrixError, make, versions
 def sources() -> str:
     """Returns a digest of the checked files: the library, the models, the flags, the selection."""
     digest = hashlib.sha256()
-    folders = ("estimator_bridge", "models", "flags", "tests/selections")
+    folders = (
+        "estimator_bridge",
+        "estimator_bridge_contrib",
+        "models",
+        "flags",
+        "tests/selections",
+    )
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in (".py", ".json", ".txt"):

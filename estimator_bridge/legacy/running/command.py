@@ -7,6 +7,7 @@ import os
 import sys
 
 from estimator_bridge.compile_for import CompileError, CompileJob, start_job
+from estimator_bridge.errors import MissingImportError
 from estimator_bridge.jax_names import parse_jax_name
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.notebooks import NotebookError
@@ -144,13 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     program = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
     if arguments.list_supported:
-        from estimator_bridge.legacy.running.supported import table
-        from estimator_bridge.quiet_start import quietly
-
-        with quietly():
-            lines = table()
-        print(lines)
-        return 0
+        return _list_supported()
     wrong_usage = _wrong_usage(arguments, program)
     if wrong_usage:
         print(f"estimator-bridge run: {wrong_usage}", file=sys.stderr)
@@ -200,6 +195,20 @@ def run(arguments: argparse.Namespace) -> int:
             )
         raise
     return job.finish() if job else 0
+
+
+def _list_supported() -> int:
+    from estimator_bridge.legacy.running.supported import table
+    from estimator_bridge.quiet_start import quietly
+
+    try:
+        with quietly():
+            lines = table()
+    except MissingImportError as error:
+        print(f"estimator-bridge run: {error}", file=sys.stderr)
+        return 1
+    print(lines)
+    return 0
 
 
 def _wrong_usage(arguments: argparse.Namespace, program: list[str]) -> str | None:

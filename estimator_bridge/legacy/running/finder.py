@@ -9,7 +9,6 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from estimator_bridge import version
 from estimator_bridge.legacy.running.dialect_choice import DialectChoice
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.importing import builtins_for
@@ -22,6 +21,7 @@ from estimator_bridge.legacy.running.sources import (
 )
 from estimator_bridge.legacy.running.tensorflow_setup import prepare_tensorflow
 from estimator_bridge.quiet_start import quietly
+from estimator_bridge.tf_contrib.package import LIBRARY_FOLDERS
 
 __all__ = ["ProgramFinder"]
 
@@ -29,8 +29,8 @@ __all__ = ["ProgramFinder"]
 # path, and their folder. If the program has a folder of the same name, it belongs to the program,
 # although Python would prefer any package of that name to a folder without an __init__.py.
 _BESIDE = frozenset({"flags", "models"})
-_PACKAGE = os.path.join(os.path.dirname(os.path.realpath(version.__file__)), "")
-_HERE = os.path.dirname(os.path.dirname(_PACKAGE))
+_PACKAGES = tuple(os.path.join(os.path.realpath(folder), "") for folder in LIBRARY_FOLDERS)
+_HERE = os.path.dirname(os.path.dirname(_PACKAGES[0]))
 
 
 class ProgramFinder(importlib.abc.MetaPathFinder):
@@ -72,7 +72,7 @@ class ProgramFinder(importlib.abc.MetaPathFinder):
         """
         if is_installed(file):
             return self._speaks_tf1(top, file)
-        return not os.path.realpath(file).startswith(_PACKAGE)
+        return not os.path.realpath(file).startswith(_PACKAGES)
 
     def _python_finds(
         self, fullname: str, path: Any, target: Any

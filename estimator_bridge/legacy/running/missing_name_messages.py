@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from estimator_bridge.contrib.namespace_advice import Namespaces
 from estimator_bridge.errors import MissingImportError, MissingNameError
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.legacy.tf1.private_names import advice_on
+from estimator_bridge.tf_contrib.namespace_advice import Namespaces
+from estimator_bridge.tf_contrib.package import load_contrib
 
 __all__ = ["missing_name_message"]
 
@@ -49,6 +49,6 @@ def missing_name_message(name: str, error: Exception | None = None) -> str:
 
 def _of_contrib(name: str) -> str:
     namespace = name.split(".")[2]
-    if namespace in NAMESPACES:
+    if namespace in load_contrib("namespaces").NAMESPACES:
         return f"{name} is not supported. {_TABLE}"
     return f"tf.contrib.{namespace} {Namespaces()[namespace]}"

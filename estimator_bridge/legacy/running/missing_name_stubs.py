@@ -7,6 +7,7 @@ from types import CodeType
 from typing import Any, NoReturn
 
 from estimator_bridge.errors import MissingNameError
+from estimator_bridge.tf_contrib.package import LIBRARY_FOLDERS
 
 __all__ = ["MissingNameStub", "calling_line"]
 
@@ -60,7 +61,4 @@ def calling_line() -> str:
 
 
 def _is_ours(code: CodeType) -> bool:
-    return code.co_filename.startswith((_HERE, "<frozen importlib"))
-
-
-_HERE = __file__[: -len("legacy/running/missing_name_stubs.py")]
+    return code.co_filename.startswith((*LIBRARY_FOLDERS, "<frozen importlib"))

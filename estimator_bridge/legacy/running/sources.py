@@ -32,12 +32,12 @@ __all__ = [
 
 # Packages that know which TensorFlow they run on, whatever their source looks like.
 _FOREIGN = """
-    absl astunparse estimator_bridge flatbuffers gast google grpc h5py jax jaxlib keras libclang
-    markdown matplotlib ml_dtypes namex numpy opt_einsum optree packaging pandas pip pkg_resources
-    PIL pytest rich scipy setuptools six sklearn tensorboard tensorboard_data_server tensorflow
-    tensorflow_addons tensorflow_datasets tensorflow_estimator tensorflow_hub tensorflow_io
-    tensorflow_probability tensorflow_text termcolor tf_keras torch transformers typing_extensions
-    urllib3 werkzeug wheel wrapt yaml
+    absl astunparse estimator_bridge estimator_bridge_contrib flatbuffers gast google grpc h5py jax
+    jaxlib keras libclang markdown matplotlib ml_dtypes namex numpy opt_einsum optree packaging
+    pandas pip pkg_resources PIL pytest rich scipy setuptools six sklearn tensorboard
+    tensorboard_data_server tensorflow tensorflow_addons tensorflow_datasets tensorflow_estimator
+    tensorflow_hub tensorflow_io tensorflow_probability tensorflow_text termcolor tf_keras torch
+    transformers typing_extensions urllib3 werkzeug wheel wrapt yaml
 """
 FOREIGN = frozenset(_FOREIGN.split())
 

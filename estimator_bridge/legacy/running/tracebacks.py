@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from traceback import print_exception
 from types import TracebackType
 
 from estimator_bridge import errors
 from estimator_bridge.legacy.running.error_advice import advice_on
+from estimator_bridge.tf_contrib.package import LIBRARY_FOLDERS
 
 __all__ = ["show_program_only", "without_our_frames"]
 
-_OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "")
 _MACHINERY = ("<frozen importlib", "<frozen runpy")
 
 
@@ -54,7 +53,7 @@ def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
     entries = []
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
-        if not file.startswith((_OURS, *_MACHINERY)):
+        if not file.startswith((*LIBRARY_FOLDERS, *_MACHINERY)):
             entries.append(traceback)
         traceback = traceback.tb_next
     result = None

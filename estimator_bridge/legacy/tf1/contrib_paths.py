@@ -1,4 +1,4 @@
-"""Modules for tensorflow.contrib and the paths below it, backed by estimator_bridge.contrib.
+"""Modules for tensorflow.contrib and the paths below it, backed by estimator_bridge_contrib.
 
 TensorFlow 2 has no modules of these names, so they conflict with nothing. Each loads its contents
 on first use.
@@ -16,12 +16,12 @@ from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
-from estimator_bridge.contrib.namespace_advice import Namespaces
 from estimator_bridge.errors import MissingImportError, MissingNameError
 from estimator_bridge.lazy_namespace import LazyNamespace, loaded_names
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
 from estimator_bridge.missing_names import missing_getattr
+from estimator_bridge.tf_contrib.namespace_advice import Namespaces
+from estimator_bridge.tf_contrib.package import load_contrib
 
 __all__ = ["ROOT", "find_contrib"]
 
@@ -85,8 +85,8 @@ class _Contrib(LazyNamespace):
 
     def _shown(self) -> ModuleType:
         if not self._below:
-            return importlib.import_module("estimator_bridge.legacy.contrib")
-        return NAMESPACES[self._below.partition(".")[0]].load()
+            return load_contrib()
+        return _namespaces()[self._below.partition(".")[0]].load()
 
     def _look_up(self, name: str, namespace: ModuleType) -> Any:
         try:
@@ -123,8 +123,8 @@ class _Contrib(LazyNamespace):
         """Yields where to look up a name: a module named like the old file, then the namespace."""
         parts = self._below.split(".")
         inner = ".".join([parts[0], *parts[-2:]])  # such as learn.datasets.base
-        if inner.rpartition(".")[0] in NAMESPACES:
-            package = NAMESPACES[inner.rpartition(".")[0]].load()
+        if inner.rpartition(".")[0] in _namespaces():
+            package = _namespaces()[inner.rpartition(".")[0]].load()
             file = getattr(package, parts[-1], None)
             yield file if isinstance(file, ModuleType) else package
         elif len(parts) > 1:
@@ -136,6 +136,11 @@ class _Contrib(LazyNamespace):
                 if isinstance(file, ModuleType):
                     yield file
         yield namespace
+
+
+def _namespaces() -> dict[str, Any]:
+    """Returns the namespaces of tf.contrib, whose tables are read when a program uses one."""
+    return load_contrib("namespaces").NAMESPACES
 
 
 def _modules_below(path: str) -> Iterator[str]:
@@ -156,7 +161,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return None
         below = fullname[len(ROOT) + 1 :]
         if below and "." not in below:
-            if below not in NAMESPACES:
+            if below not in _namespaces():
                 return None
         elif below and below not in DEEP_PACKAGES and below not in DEEP_MODULES:
             return None

@@ -1,5 +1,0 @@
-"""tf.contrib.autograph: tf.autograph."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["autograph"].opened()

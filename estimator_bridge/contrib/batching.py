@@ -1,5 +1,0 @@
-"""tf.contrib.batching: a decorator that batches concurrent calls of a function."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["batching"].opened()

@@ -1,5 +1,0 @@
-"""tf.contrib.bayesflow: estimates of expectations from samples."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["bayesflow"].opened()

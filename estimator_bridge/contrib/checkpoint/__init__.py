@@ -1,5 +1,0 @@
-"""tf.contrib.checkpoint: object-based checkpoints."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["checkpoint"].opened()

@@ -1,5 +1,0 @@
-"""tf.contrib.compiler.jit: scopes that XLA compiles."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["compiler.jit"].opened()

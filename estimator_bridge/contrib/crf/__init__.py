@@ -1,5 +1,0 @@
-"""tf.contrib.crf: linear-chain conditional random fields."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["crf"].opened()

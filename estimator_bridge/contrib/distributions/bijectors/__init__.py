@@ -1,5 +1,0 @@
-"""tf.contrib.distributions.bijectors: functions with an inverse, of what a distribution draws."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["distributions.bijectors"].opened()

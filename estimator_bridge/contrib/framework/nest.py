@@ -1,5 +1,0 @@
-"""tf.contrib.framework.nest: nested lists, tuples and dicts."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["framework.nest"].opened()

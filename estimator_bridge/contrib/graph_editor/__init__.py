@@ -1,5 +1,0 @@
-"""tf.contrib.graph_editor: finds, copies and reconnects operations of a graph."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["graph_editor"].opened()

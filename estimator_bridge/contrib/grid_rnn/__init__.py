@@ -1,5 +1,0 @@
-"""tf.contrib.grid_rnn: RNN cells on grids of several dimensions."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["grid_rnn"].opened()

@@ -1,5 +1,0 @@
-"""tf.contrib.image: projective transforms of images."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["image"].opened()

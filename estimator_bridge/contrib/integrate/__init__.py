@@ -1,5 +1,0 @@
-"""tf.contrib.integrate: solvers of ordinary differential equations."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["integrate"].opened()

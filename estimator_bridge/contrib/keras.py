@@ -1,5 +1,0 @@
-"""tf.contrib.keras: the modules of tf.keras."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["keras"].opened()

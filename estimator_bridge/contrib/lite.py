@@ -1,5 +1,0 @@
-"""tf.contrib.lite: tf.lite under its first names."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["lite"].opened()

@@ -1,5 +1,0 @@
-"""tf.contrib.mixed_precision: an optimizer that scales the loss."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["mixed_precision"].opened()

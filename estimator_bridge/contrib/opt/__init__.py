@@ -1,5 +1,0 @@
-"""tf.contrib.opt: optimizers besides those of tf.train."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["opt"].opened()

@@ -1,5 +1,0 @@
-"""tf.contrib.receptive_field: the receptive field of a convolutional network."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["receptive_field"].opened()

@@ -1,5 +1,0 @@
-"""``tf.contrib.rnn``: cells, wrappers of cells, and layers of them."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["rnn"].opened()

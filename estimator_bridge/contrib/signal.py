@@ -1,5 +1,0 @@
-"""tf.contrib.signal: the functions of tf.signal."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["signal"].opened()

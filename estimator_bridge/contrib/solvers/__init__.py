@@ -1,5 +1,0 @@
-"""tf.contrib.solvers: solvers of linear equations and least squares, without a matrix."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["solvers"].opened()

@@ -1,5 +1,0 @@
-"""tf.contrib.sparsemax: a softmax whose small probabilities are 0, and its loss."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["sparsemax"].opened()

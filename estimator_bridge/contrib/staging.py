@@ -1,5 +1,0 @@
-"""tf.contrib.staging: a buffer of tensors on a device."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["staging"].opened()

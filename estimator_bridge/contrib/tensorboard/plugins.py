@@ -1,7 +1,0 @@
-"""tf.contrib.tensorboard.plugins, whose only one is the projector."""
-
-from __future__ import annotations
-
-from estimator_bridge.contrib.tensorboard import projector
-
-__all__ = ["projector"]

@@ -1,5 +1,0 @@
-"""tf.contrib.testing: summaries and event files in tests."""
-
-from estimator_bridge.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["testing"].opened()

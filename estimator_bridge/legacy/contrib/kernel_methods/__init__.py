@@ -1,5 +1,0 @@
-"""tf.contrib.kernel_methods: linear models of features that a kernel has mapped."""
-
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["kernel_methods"].opened()

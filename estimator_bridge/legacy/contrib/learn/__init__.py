@@ -1,5 +1,0 @@
-"""tf.contrib.learn: the names that programs of tf.estimator use, without its estimators."""
-
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["learn"].opened()

@@ -1,5 +1,0 @@
-"""tf.contrib.learn.datasets: small data sets as NumPy arrays."""
-
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["learn.datasets"].opened()

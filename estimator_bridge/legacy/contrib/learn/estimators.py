@@ -1,5 +1,0 @@
-"""tf.contrib.learn.estimators: estimators, and the names that model functions use."""
-
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["learn.estimators"].opened()

@@ -1,5 +1,0 @@
-"""tf.contrib.learn.io: inputs of arrays, frames, generators and files."""
-
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["learn.io"].opened()

@@ -1,5 +1,0 @@
-"""tf.contrib.learn.preprocessing: words and categories as numbers."""
-
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["learn.preprocessing"].opened()

@@ -1,5 +1,0 @@
-"""tf.contrib.timeseries: models of time series, as estimators."""
-
-from estimator_bridge.legacy.contrib.namespaces import NAMESPACES
-
-__all__, __getattr__, __dir__ = NAMESPACES["timeseries"].opened()

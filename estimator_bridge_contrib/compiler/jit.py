@@ -1,0 +1,5 @@
+"""tf.contrib.compiler.jit: scopes that XLA compiles."""
+
+from estimator_bridge_contrib.namespaces import NAMESPACES
+
+__all__, __getattr__, __dir__ = NAMESPACES["compiler.jit"].opened()
