@@ -89,7 +89,7 @@ def _iterators_end():
 
     An iterator that is kept for another test belongs in a fixture of a wider scope.
     """
-    made: list = []
+    iterators: list = []
     private = sys.modules.get("tensorflow.python.data.ops.iterator_ops")
     if private is None:
         yield
@@ -99,13 +99,13 @@ def _iterators_end():
     def make_and_keep(self, *arguments, **keywords):
         make(self, *arguments, **keywords)
         if hasattr(self._iterator_resource, "numpy"):  # not one of a graph
-            made.append(self)
+            iterators.append(self)
 
     private.OwnedIterator.__init__ = make_and_keep
     yield
     private.OwnedIterator.__init__ = make
-    if made:
+    if iterators:
         from estimator_bridge.tensorflow_private import end_iterator
 
-        for iterator in made:
+        for iterator in iterators:
             end_iterator(iterator)

@@ -17,10 +17,10 @@ NEEDS = {
     "estimator_bridge_contrib.slim.package": "tf_slim",
 }
 MODULES = [
-    found.name
+    module.name
     for package in (estimator_bridge, estimator_bridge_contrib)
-    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    if found.name not in NEEDS
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    if module.name not in NEEDS
 ]
 
 

@@ -11,6 +11,8 @@ from tooling.house.tree import Tree
 
 _SEARCH_PATH = re.compile(r"sys\.path(\.(insert|append|extend|remove)\b|\[.*\] *=|\s*\+?= )")
 _PLACE = re.compile(rb"/(?:home|root|Users|work|opt)/[\w.-]+|file:/{3}|--(?:extra-)?index[-]url")
+# It becomes the process of another program, whose search path it has.
+_FORKS = "tests/forking_host.py"
 
 
 def every_folder_with_modules_is_a_package(tree: Tree) -> Iterator[str]:
@@ -24,7 +26,7 @@ def every_folder_with_modules_is_a_package(tree: Tree) -> Iterator[str]:
 def only_the_command_changes_the_search_path(tree: Tree) -> Iterator[str]:
     """Holds tests and tools to imports by package: pytest's `pythonpath` names their folders."""
     for path in tree.modules("tests", "tooling", "parity", "benchmarks", "train.py"):
-        if _SEARCH_PATH.search(tree.text(path)):
+        if path.as_posix() != _FORKS and _SEARCH_PATH.search(tree.text(path)):
             yield f"{path}: changes sys.path"
 
 

@@ -22,7 +22,7 @@ changed, ``legacy.tf1.changes`` lists them. Compared name by name, ``tf.compat.v
 names come from it. Attributes that a program sets on the proxy stay on the proxy.
 
 ``tensorflow.contrib`` has names in ``sys.modules``, because TensorFlow 2 has none there
-(``legacy.tf1.contrib_paths``). Each is a thin module over ``contrib/`` or ``legacy/contrib/``,
+(``legacy.tf1.contrib_paths``). Each is a thin module over ``estimator_bridge_contrib``,
 loaded when it is used; so are the paths of TF1's files (``legacy.tf1.deep_paths``), of which only
 those that existed resolve. Without that list, each misspelled name would import as a module.
 
