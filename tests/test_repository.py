@@ -157,7 +157,7 @@ def test_rooms_import_only_rooms_below(path):
 def test_no_modules_import_each_other_in_a_circle():
     paths = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts): path
-        for path in modules(FRONT)
+        for path in modules(FRONT, "models")
         if path.name != "__init__.py"  # a package's face hands on names, and decides nothing
     }
     waits_for = {
@@ -173,6 +173,12 @@ def test_no_modules_import_each_other_in_a_circle():
         graphlib.TopologicalSorter(waits_for).prepare()
     except graphlib.CycleError as error:
         pytest.fail(f"these modules import each other: {' <- '.join(error.args[1])}")
+
+
+@pytest.mark.parametrize("path", modules("models/common"), ids=str)
+def test_what_the_models_share_imports_no_model(path):
+    ours = {name for name in imports(path) if name.partition(".")[0] == "models"}
+    assert all(name.startswith("models.common.") for name in ours)
 
 
 def test_the_page_has_every_room_and_no_other():
