@@ -11,14 +11,19 @@ TF1 := .venv-tf1
 JAX := .venv-jax
 PYTHON37 ?= python3.7
 
-.PHONY: help train test test-fast lint docs release matrix bench parity differential clean
+# Two processes at least, since each has to load TensorFlow; a file's tests stay in one of them.
+PYTEST := $(RUN) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+.PHONY: help train test test-all test-fast tests-of seconds lint docs release matrix bench parity differential clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
 help:
 	@echo 'make train   train the digit classifier, on a TPU or on 8 emulated cores'
-	@echo 'make test    linters, type checker and tests'
+	@echo 'make test    linters, type checker and the tests of the core, in ten minutes'
+	@echo 'make test-all  all tests: also tf.contrib, models, recorded values, faults, compilers'
 	@echo 'make test-fast  the quick tests of every package, in two minutes'
+	@echo 'make tests-of FILE=estimator_bridge/data/rows.py  names the tests that cover a file'
 	@echo 'make lint    linters and type checker alone'
 	@echo 'make docs    build the documentation site into site/'
 	@echo 'make release build and check the sdist and the wheel'
@@ -34,17 +39,29 @@ train: $(VENV)/with-models
 	@$(RUN) train.py --use_tpu
 
 test: lint
-	@echo '== Tests'
-	@$(RUN) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	@echo '== Tests of the core'
+	@$(PYTEST) -q @tests/selections/core.txt
 
-# For the inner loop: two processes, since each has to load TensorFlow.
+test-all: lint
+	@echo '== All tests'
+	@$(PYTEST)
+
 test-fast: $(VENV)/with-tests
-	@$(RUN) -m pytest -q --numprocesses 2 --dist loadfile @tests/selections/fast.txt
+	@$(PYTEST) -q @tests/selections/fast.txt
+
+tests-of: $(VENV)/with-tests
+	@$(RUN) -m tooling.tests_of $(FILE)
+
+# After a change of tests' durations: records them, and writes the selections anew.
+seconds: $(VENV)/with-tests
+	@$(PYTEST) -q -p tooling.selections.recorder --record-seconds tests/selections/seconds.json
+	@$(RUN) -m tooling.selections
 
 lint: $(VENV)/with-tests
 	@echo '== Linters'
 	@$(RUN) -m ruff check --quiet .
 	@$(RUN) -m ruff format --check --quiet .
+	@$(RUN) -m tooling.house
 	@if $(RUN) -c 'import sys; sys.exit(sys.version_info < (3, 10))'; \
 	  then echo '== Type checker'; $(RUN) -m mypy; \
 	  else echo '== No type checker: mypy has no release for Python 3.9'; fi

@@ -213,7 +213,8 @@ def emulate_cores(cores: int) -> list[str]:
     with eager_mode():
         physical = tf.config.list_physical_devices("CPU")[0]
         configured = tf.config.get_logical_device_configuration(physical) or ()
-        if len(configured) < cores:
+        core_count = max(len(configured), 1)
+        if core_count < cores:
             try:
                 tf.config.set_logical_device_configuration(
                     physical, [tf.config.LogicalDeviceConfiguration()] * cores
@@ -221,7 +222,7 @@ def emulate_cores(cores: int) -> list[str]:
             except RuntimeError as error:
                 raise TooLateError(
                     f"{cores} emulated cores were asked for, but TensorFlow has already started "
-                    f"with {max(len(configured), 1)} CPU device(s), and cannot add any. "
+                    f"with {core_count} CPU device(s), and cannot add any. "
                     + _how_to_be_early(cores)
                 ) from error
         return [device.name for device in tf.config.list_logical_devices("CPU")[:cores]]

@@ -171,6 +171,7 @@ def test_a_dilated_convolution_keeps_its_dilation():
 
 
 def test_branches_of_today_delay_a_quantization_too():
+    was_on = v1.control_flow_v2_enabled()
     v1.enable_control_flow_v2()
     try:
         with new_graph() as graph, v1.Session() as session:
@@ -185,7 +186,8 @@ def test_branches_of_today_delay_a_quantization_too():
             first, second = session.run(outputs), session.run(outputs)
             assert np.abs(first - second).max() > 1e-6
     finally:
-        v1.disable_control_flow_v2()
+        if not was_on:
+            v1.disable_control_flow_v2()
 
 
 @pytest.mark.parametrize(

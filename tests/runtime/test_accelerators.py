@@ -60,12 +60,14 @@ def test_cores_that_are_asked_for_too_late():
         from estimator_bridge import runtime
         from estimator_bridge.errors import TooLateError
         tf.constant(1) + 1
+        print(runtime.tpu_strategy(master="emulated:1").num_replicas_in_sync)
         try:
             runtime.tpu_strategy(master="emulated:4")
         except TooLateError as error:
             print(error)
         """
     )
+    assert lines[-2] == "1"  # which is there from the start
     assert "4 emulated cores were asked for" in lines[-1]
     assert "runtime.emulate_cores(4)" in lines[-1]
 

@@ -62,7 +62,8 @@ def clock(monkeypatch, tmp_path):
     monkeypatch.setattr(timers, "_system_time", system_time)
     monkeypatch.setattr(timers, "_start", NOW - clock.monotonic)
     monkeypatch.setattr(time, "monotonic", lambda: clock.monotonic)
-    return clock
+    yield clock
+    v1.summary.FileWriterCache.clear()  # its thread opens the file later, then in another folder
 
 
 @pytest.fixture(params=JUMPS.values(), ids=JUMPS)

@@ -1,0 +1,39 @@
+"""The rule about names: a value is called by a noun of the field, never by a bare participle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tooling.house.tree import Tree
+
+PARTICIPLES = frozenset(
+    ["found", "given", "made", "wanted", "known", "told", "said", "kept", "taken"]
+)
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
+
+
+def bound_names(syntax: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yields the line and the name of each variable, parameter, attribute, function and class."""
+    for node in ast.walk(syntax):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, _NAMED) and node.name:
+            yield node.lineno, node.name
+        elif isinstance(node, ast.alias) and node.asname:
+            yield node.lineno, node.asname
+
+
+def values_have_nouns_as_names(tree: Tree) -> Iterator[str]:
+    """Finds names that say what happened to a value and not what it is."""
+    for path in tree.modules():
+        for line, name in bound_names(tree.syntax(path)):
+            if name in PARTICIPLES:
+                yield f"{path}:{line}: {name} is no name for a value: say what it holds"
+
+
+RULES = [values_have_nouns_as_names]
