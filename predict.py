@@ -13,15 +13,15 @@ from __future__ import annotations
 import argparse
 import sys
 
-from models.requirements import say_what_is_missing
+from models.common.requirements import say_what_is_missing
 
 if say_what_is_missing():
     sys.exit(1)
 
 from estimator_bridge.predict_command import add_predict_arguments, run_predict
-from models.notices import hide_tensorflow_notices
-from models.registry import model_names
-from models.serving import exporting
+from models.common.notices import hide_tensorflow_notices
+from models.common.registry import model_names
+from models.common.serving import exporting
 
 
 def main() -> int:

@@ -19,7 +19,7 @@ import functools
 import os
 import sys
 
-from models.requirements import say_what_is_missing
+from models.common.requirements import say_what_is_missing
 
 if say_what_is_missing():  # before an import fails, now or after training
     sys.exit(1)
@@ -29,11 +29,11 @@ from absl import flags as absl_flags
 
 import flags
 from estimator_bridge.terminal_text import printable_text
-from models.environment import require_valid_tf_config
-from models.errors import UserError
-from models.folders import require_data, require_writable
-from models.notices import hide_tensorflow_notices
-from models.registry import define_model_flags, entry_of, settle
+from models.common.environment import require_valid_tf_config
+from models.common.errors import UserError
+from models.common.folders import require_data, require_writable
+from models.common.notices import hide_tensorflow_notices
+from models.common.registry import define_model_flags, entry_of, settle
 
 _FAILED, _USAGE_ERROR, _INTERRUPTED = 1, 2, 130
 
@@ -90,8 +90,8 @@ def main(_: list[str]) -> int:
         from estimator_bridge.compile_for import CompileError, CompileOnlyEnd
 
         settle_devices()
-        from models import job
-        from models.console import Console
+        from models.common import job
+        from models.common.console import Console
     fixable = (
         UserError,
         OSError,

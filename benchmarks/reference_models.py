@@ -31,7 +31,7 @@ from typing import Any
 
 from benchmarks.page import markdown, with_table
 from benchmarks.report import write_whole
-from models.registry import model_names
+from models.common.registry import model_names
 
 __all__ = ["Pace", "main", "with_paces"]
 

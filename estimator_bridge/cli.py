@@ -7,11 +7,18 @@ import os
 import sys
 from collections.abc import Sequence
 
-from estimator_bridge import data_command, predict_command, weights_command
 from estimator_bridge.compatibility import check_versions
+from estimator_bridge.data_command import add_data_arguments, run_data
 from estimator_bridge.legacy.running import command
-from estimator_bridge.migrate import command as migrate
+from estimator_bridge.migrate.command import (
+    add_check_arguments,
+    add_rewrite_arguments,
+    run_check,
+    run_rewrite,
+)
+from estimator_bridge.predict_command import add_predict_arguments, run_predict
 from estimator_bridge.version import __version__
+from estimator_bridge.weights_command import add_weights_arguments, run_weights
 
 __all__ = ["help_of", "main", "parse"]
 
@@ -88,39 +95,39 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         "works, what `rewrite` rewrites, and what is left for a person. Nothing is imported or "
         "run. The exit code is 1 if something needs to be done.",
     )
-    migrate.add_check_arguments(check)
-    check.set_defaults(run=migrate.run_check, command="check")
+    add_check_arguments(check)
+    check.set_defaults(run=run_check, command="check")
     rewrite = commands.add_parser(
         "rewrite",
         help="rewrite an old program for plain Python, with estimator_bridge",
         description="Rewrites sources so that plain `python` runs them with estimator_bridge, and "
         "writes a comment where a person has to look. What is not rewritten keeps its text.",
     )
-    migrate.add_rewrite_arguments(rewrite)
-    rewrite.set_defaults(run=migrate.run_rewrite, command="rewrite")
+    add_rewrite_arguments(rewrite)
+    rewrite.set_defaults(run=run_rewrite, command="rewrite")
     data = commands.add_parser(
         "data",
         help="write, check and show data sets as TFRecord files",
         description="Writes data sets as TFRecord files, and checks and shows such files.",
     )
-    data_command.add_data_arguments(data)
-    data.set_defaults(run=data_command.run_data, command="data")
+    add_data_arguments(data)
+    data.set_defaults(run=run_data, command="data")
     predict = commands.add_parser(
         "predict",
         help="predict images, TFRecords, CSV or JSON lines with a SavedModel",
         description="Predicts the records of files with a SavedModel, without a TPU, and writes a "
         "row for each, in order.",
     )
-    predict_command.add_predict_arguments(predict)
-    predict.set_defaults(run=predict_command.run_predict, command="predict")
+    add_predict_arguments(predict)
+    predict.set_defaults(run=run_predict, command="predict")
     weights = commands.add_parser(
         "weights",
         help="list a checkpoint's weights, and convert them for other libraries",
         description="Lists the weights of a checkpoint or a SavedModel, and writes them for "
         "PyTorch, JAX, NumPy or Keras.",
     )
-    weights_command.add_weights_arguments(weights)
-    weights.set_defaults(run=weights_command.run_weights, command="weights")
+    add_weights_arguments(weights)
+    weights.set_defaults(run=run_weights, command="weights")
     return parser, {
         "check": check,
         "data": data,

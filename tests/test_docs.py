@@ -19,8 +19,8 @@ from absl import flags as absl_flags
 
 import flags
 from estimator_bridge import cli, compatibility
+from models.common.registry import define_model_flags, settle
 from models.lstm.sample import make_parser
-from models.registry import define_model_flags, settle
 
 ROOT = documents.ROOT
 BY_NAME = {page.relative_to(ROOT).as_posix(): page for page in documents.PAGES}

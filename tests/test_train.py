@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from models.common.requirements import say_what_is_missing
 from models.mnist.digits import split_digits
-from models.requirements import say_what_is_missing
 
 ROOT = Path(__file__).resolve().parent.parent
 TINY = (

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import estimator_bridge  # noqa: F401 - before TensorFlow, for Keras 2
 
-__all__ = ["broken", "imported_names", "main"]
+__all__ = ["broken", "imported_names", "main", "offered_names"]
 
 PACKAGE = Path(__file__).resolve().parents[1] / "estimator_bridge" / "tensorflow_private"
 
@@ -31,6 +31,17 @@ def imported_names() -> dict[str, tuple[str, str]]:
                 for name in node.names:
                     names[name.asname or name.name] = (str(node.module), name.name)
     return names
+
+
+def offered_names() -> set[str]:
+    """Returns the names that the modules of the package offer to the library: their `__all__`."""
+    return {
+        name
+        for path in PACKAGE.glob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        for name in ast.literal_eval(node.value)
+    }
 
 
 def broken() -> Iterator[str]:

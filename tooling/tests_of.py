@@ -55,7 +55,9 @@ def tests_of(file: str, root: Path = ROOT) -> list[str]:
     """
     path = (root / file).resolve()
     if path.suffix != ".py" or not path.is_file():
-        raise FileNotFoundError(f"no module at {file}: name a file such as models/registry.py")
+        raise FileNotFoundError(
+            f"no module at {file}: name a file such as models/common/registry.py"
+        )
     parts = path.relative_to(root).with_suffix("").parts
     module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     own = names_of_its_own(path, root / parts[0])

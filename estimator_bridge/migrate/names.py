@@ -16,7 +16,7 @@ from typing import Any
 from estimator_bridge.legacy.library.names import GONE_MODULES
 from estimator_bridge.legacy.old_paths import OLD_MODULES
 from estimator_bridge.legacy.running.dialects import Dialect
-from estimator_bridge.legacy.tf1.contrib_paths import _FUNCTIONS as FUNCTIONS_OF_FILES
+from estimator_bridge.legacy.tf1.contrib_paths import FUNCTIONS_OF_FILES
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
 from estimator_bridge.legacy.tf1.private_names import (
     MODULES,

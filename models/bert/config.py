@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from estimator_bridge.any_files import open_text
-from models.errors import UserError
+from models.common.errors import UserError
 
 __all__ = ["SIZES", "BertConfig", "read_config", "variable_shapes"]
 

@@ -10,9 +10,9 @@ from estimator_bridge.any_files import exists
 from models.bert.config import SIZES, read_config
 from models.bert.labeled import FILES, check_files, read_labeled
 from models.bert.tokenization import read_vocabulary
-from models.entry import Entry, Layout
-from models.errors import UserError
-from models.text import read_texts, text_files
+from models.common.errors import UserError
+from models.common.model_entry import Entry, Layout
+from models.common.text import read_texts, text_files
 
 __all__ = ["ENTRY"]
 

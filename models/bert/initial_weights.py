@@ -6,7 +6,7 @@ from typing import Any
 
 import estimator_bridge as eb
 from models.bert.config import BertConfig, variable_shapes
-from models.errors import UserError
+from models.common.errors import UserError
 
 __all__ = ["warm_start"]
 

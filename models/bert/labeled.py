@@ -8,8 +8,8 @@ import os
 from collections.abc import Mapping, Sequence
 
 from estimator_bridge.any_files import exists, open_text
-from models.errors import UserError
-from models.text import is_test, sentences
+from models.common.errors import UserError
+from models.common.text import is_test, sentences
 
 __all__ = ["FILES", "Labeled", "by_subject", "check_files", "read_labeled"]
 

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from estimator_bridge.any_files import open_text
-from models.errors import UserError
+from models.common.errors import UserError
 
 __all__ = ["SPECIAL", "Tokenizer", "build_vocabulary", "read_vocabulary", "words_of"]
 

@@ -11,12 +11,12 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge.records.inspection import first_records
-from models.augment import shifted
-from models.checked_records import CheckedRecords, checked_records
-from models.errors import UserError
-from models.first_examples import input_for
+from models.common.augment import shifted
+from models.common.checked_records import CheckedRecords, checked_records
+from models.common.errors import UserError
+from models.common.first_examples import input_for
+from models.common.task import InputRequest
 from models.flowers.patches import PATCH_SIZE, folder_of, write_patches
-from models.task import InputRequest
 
 __all__ = ["Photographs", "open_photographs", "prepare"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
-from models.entry import Entry, Layout, define_skip_bad_records
-from models.errors import UserError
+from models.common.errors import UserError
+from models.common.model_entry import Entry, Layout, define_skip_bad_records
 
 __all__ = ["ENTRY", "SMALLEST"]
 

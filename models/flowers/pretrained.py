@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 import estimator_bridge as eb
-from models.errors import UserError, few
+from models.common.errors import UserError, few
 from models.flowers.model import backbone
 
 __all__ = ["warm_start_from"]

@@ -8,13 +8,13 @@ import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
-from models.checked_records import all_of
+from models.common.checked_records import all_of
+from models.common.shown import show_classes
+from models.common.task import Task, TaskData
 from models.flowers.data import Photographs, open_photographs, prepare
 from models.flowers.entry import SMALLEST
 from models.flowers.model import MODEL
 from models.flowers.pretrained import warm_start_from
-from models.shown import show_classes
-from models.task import Task, TaskData
 
 __all__ = ["open_task"]
 
@@ -22,7 +22,7 @@ _SHOWN = 10
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens the photographs and the weights that flags name; see `models.task.open_task`."""
+    """Opens the photographs and the weights that flags name; see `models.common.task.open_task`."""
     smallest = SMALLEST[flag_values.backbone]
     photographs = open_photographs(
         flag_values.data_dir,

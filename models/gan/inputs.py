@@ -13,11 +13,11 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge.data.reader_parts import reader_part
+from models.common.in_memory import Split, input_fn_of
+from models.common.own_part import own_part
+from models.common.task import InputRequest
 from models.gan.model import NOISE
-from models.in_memory import Split, input_fn_of
 from models.mnist.dataset import DigitData, examples
-from models.own_part import own_part
-from models.task import InputRequest
 
 __all__ = ["noisy_inputs"]
 

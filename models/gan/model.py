@@ -14,7 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 import estimator_bridge as eb
-from models.optimizers import OptimizerByScope
+from models.common.optimizers import OptimizerByScope
 
 __all__ = ["MODEL", "NOISE", "serving_input_receiver_fn"]
 

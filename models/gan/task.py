@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from absl import flags as absl_flags
 
+from models.common.task import Task, TaskData
 from models.gan.inputs import noisy_inputs
 from models.gan.model import MODEL, serving_input_receiver_fn
 from models.mnist.dataset import open_data
 from models.mnist.picture import save_figure
-from models.task import Task, TaskData
 
 __all__ = ["open_task"]
 
@@ -22,7 +22,7 @@ _COLUMNS = 10
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens the digits of `--data_dir`, as the model mnist does; see `models.task.open_task`."""
+    """Opens the digits of `--data_dir`, as mnist does; see `models.common.task.open_task`."""
     digits = open_data(flag_values.data_dir)
     data = TaskData(
         name=f"gan-{digits.name}",

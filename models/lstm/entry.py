@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
-from models.entry import Entry, Layout
-from models.text import read_texts
+from models.common.model_entry import Entry, Layout
+from models.common.text import read_texts
 
 __all__ = ["ENTRY"]
 

@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from models.notices import hide_tensorflow_notices
+from models.common.notices import hide_tensorflow_notices
 
 __all__ = ["main", "make_parser"]
 
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         settle_devices()
     from estimator_bridge.errors import CheckpointError
-    from models.errors import UserError
+    from models.common.errors import UserError
     from models.lstm.sampling import Sampling, sample
 
     try:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import tensorflow as tf
 
 import estimator_bridge as eb
-from models.errors import UserError
+from models.common.errors import UserError
 from models.lstm.model import make_layers
 
 __all__ = ["Sampling", "sample"]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from absl import flags as absl_flags
 
-from models.errors import UserError
-from models.in_memory import Split, input_fn_of
+from models.common.errors import UserError
+from models.common.in_memory import Split, input_fn_of
+from models.common.task import Task, TaskData
+from models.common.text import is_test, paragraphs, read_texts
 from models.lstm.model import MODEL, VALUES, serving_input_receiver_fn
-from models.task import Task, TaskData
-from models.text import is_test, paragraphs, read_texts
 
 __all__ = ["open_task"]
 
@@ -22,7 +22,7 @@ _SHOWN_BYTES = 40
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens the texts of `--data_dir`; see `models.task.open_task`."""
+    """Opens the texts of `--data_dir`; see `models.common.task.open_task`."""
     length = flag_values.text_length
     every = dict.fromkeys(
         line for text in read_texts(flag_values.data_dir).values() for line in paragraphs(text)

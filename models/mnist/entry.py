@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.entry import Entry, Layout
+from models.common.model_entry import Entry, Layout
 from models.mnist.check import check_data
 
 __all__ = ["ENTRY"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.errors import UserError
+from models.common.errors import UserError
 
 __all__ = ["DataError"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from models.saved_files import saved_output
+from models.common.saved_files import saved_output
 
 __all__ = ["draw_predictions", "save_figure"]
 

@@ -12,11 +12,11 @@ import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
+from models.common.own_part import own_part
+from models.common.task import InputRequest, Task, TaskData
 from models.mnist.dataset import DigitData, examples, make_dataset, open_data
 from models.mnist.model import MODEL, bytes_per_example, serving_input_receiver_fn
 from models.mnist.picture import draw_predictions
-from models.own_part import own_part
-from models.task import InputRequest, Task, TaskData
 
 __all__ = ["open_task"]
 
@@ -24,7 +24,7 @@ _PICTURE = "predictions.png"
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens the digits of `--data_dir`; see `models.task.open_task`."""
+    """Opens the digits of `--data_dir`; see `models.common.task.open_task`."""
     data = open_data(flag_values.data_dir)
     return Task(
         model=MODEL,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from models.errors import UserError
+from models.common.errors import UserError
 from models.mnist.digits import split_digits
 from models.mnist_torch.model import load, predict
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from models.errors import UserError
+from models.common.errors import UserError
 
 __all__ = ["NAMES", "Digits", "load", "predict"]
 

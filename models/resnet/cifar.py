@@ -11,12 +11,12 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge.any_files import check_is_no_pipe
-from models.augment import shifted
-from models.errors import UserError
-from models.first_examples import input_for
-from models.own_part import own_part
-from models.resnet.data import ImageData
-from models.task import InputRequest
+from models.common.augment import shifted
+from models.common.errors import UserError
+from models.common.first_examples import input_for
+from models.common.own_part import own_part
+from models.common.task import InputRequest
+from models.resnet.image_data import ImageData
 
 __all__ = ["FILES", "SIZE", "find_cifar", "open_cifar"]
 

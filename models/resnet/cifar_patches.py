@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from models.notices import hide_tensorflow_notices
+from models.common.notices import hide_tensorflow_notices
 
 __all__ = ["main", "write_cifar_patches"]
 
@@ -35,9 +35,9 @@ def write_cifar_patches(folder: str) -> list[str]:
         DiskFullError: the disk is full.
         OSError: a file cannot be written for another reason.
     """
+    from models.common.saved_files import saved_file
     from models.flowers.patches import split_patches
     from models.resnet.cifar import FILES
-    from models.saved_files import saved_file
 
     os.makedirs(folder, exist_ok=True)
     names = []

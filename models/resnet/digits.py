@@ -9,12 +9,12 @@ from typing import Any
 import tensorflow as tf
 
 import estimator_bridge as eb
-from models.augment import shifted
-from models.checked_records import checked_records
-from models.first_examples import input_for
+from models.common.augment import shifted
+from models.common.checked_records import checked_records
+from models.common.first_examples import input_for
+from models.common.task import InputRequest
 from models.mnist.digits import split_digits
-from models.resnet.data import ImageData
-from models.task import InputRequest
+from models.resnet.image_data import ImageData
 
 __all__ = ["open_digits"]
 

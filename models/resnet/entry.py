@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
-from models.entry import Entry, Layout, define_skip_bad_records
+from models.common.model_entry import Entry, Layout, define_skip_bad_records
 
 __all__ = ["ENTRY"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import tensorflow as tf
 
 import estimator_bridge as eb
-from models.checked_records import CheckedRecords, all_of, checked_labels, count_records
-from models.first_examples import input_for
-from models.resnet.data import ImageData
-from models.task import InputRequest
+from models.common.checked_records import CheckedRecords, all_of, checked_labels, count_records
+from models.common.first_examples import input_for
+from models.common.task import InputRequest
+from models.resnet.image_data import ImageData
 
 __all__ = ["is_imagenet", "open_imagenet"]
 

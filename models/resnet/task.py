@@ -8,11 +8,12 @@ import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
-from models.resnet.data import ImageData, open_images
+from models.common.shown import show_classes
+from models.common.task import Task, TaskData
+from models.resnet.data import open_images
+from models.resnet.image_data import ImageData
 from models.resnet.model import MODEL
 from models.resnet.network import BOTTLENECK_DEPTHS
-from models.shown import show_classes
-from models.task import Task, TaskData
 
 __all__ = ["open_task", "params_of"]
 
@@ -20,7 +21,7 @@ _SHOWN = 10
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens the images of `--data_dir`; see `models.task.open_task`."""
+    """Opens the images of `--data_dir`; see `models.common.task.open_task`."""
     images = open_images(flag_values.data_dir, flag_values.skip_bad_records)
     return Task(
         model=MODEL,

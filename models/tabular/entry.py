@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from absl import flags as absl_flags
 
-from models.entry import Entry, Layout
+from models.common.model_entry import Entry, Layout
 from models.tabular.tables import TABLES, check_tables
 from models.tabular.values import AUTO, KINDS
 

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 import estimator_bridge as eb
-from models.optimizers import OptimizerByScope
+from models.common.optimizers import OptimizerByScope
 
 __all__ = ["CLASSIFIER", "REGRESSOR", "Columns", "columns_of"]
 

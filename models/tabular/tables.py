@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 
 from estimator_bridge.any_files import exists
-from models.errors import UserError
+from models.common.errors import UserError
 from models.tabular.values import classes_of, header_of, read_values
 
 __all__ = ["FILES", "TABLES", "Problem", "check_tables", "write_table"]
@@ -106,7 +106,8 @@ def write_table(folder: str, table: str) -> None:
 
 
 def _write(path: str, header: Sequence[str], rows: Sequence[Sequence[float]]) -> None:
-    from models.saved_files import saved_file  # it imports TensorFlow, and this module comes before
+    # It imports TensorFlow, and this module comes before.
+    from models.common.saved_files import saved_file
 
     with saved_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

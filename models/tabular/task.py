@@ -12,10 +12,10 @@ import tensorflow as tf
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
-from models.in_memory import Split, input_fn_of
+from models.common.in_memory import Split, input_fn_of
+from models.common.task import Task, TaskData
 from models.tabular.model import CLASSIFIER, REGRESSOR, columns_of
 from models.tabular.tables import FILES, TABLES, check_tables, write_table
-from models.task import Task, TaskData
 
 __all__ = ["open_task"]
 
@@ -25,7 +25,7 @@ Values = dict[str, np.ndarray]
 
 
 def open_task(flag_values: absl_flags.FlagValues) -> Task:
-    """Opens a table, as records; see `models.task.open_task`."""
+    """Opens a table, as records; see `models.common.task.open_task`."""
     table, target = flag_values.table, flag_values.target
     folder = os.path.join(flag_values.data_dir, table)
     if table in TABLES:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from estimator_bridge.any_files import open_text
-from models.errors import UserError, few
+from models.common.errors import UserError, few
 
 __all__ = ["KINDS", "classes_of", "header_of", "read_values"]
 

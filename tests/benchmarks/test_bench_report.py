@@ -16,7 +16,7 @@ from benchmarks.process import MeasuredProcess
 from benchmarks.reference_models import Pace, with_paces
 from benchmarks.report import lines, ratios, write_json
 from benchmarks.workloads import WORKLOADS, Workload
-from models.registry import model_names
+from models.common.registry import model_names
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 MODELS = ("mnist", "gan", "resnet")

@@ -21,7 +21,7 @@ from estimator_bridge.migrate.atomic_writes import write_new
 from estimator_bridge.own_files import write_note
 from estimator_bridge.prediction.output import opened
 from estimator_bridge.training.monitoring.run_record import RunRecord, write_record
-from models.saved_files import saved_output
+from models.common.saved_files import saved_output
 
 v1 = tf.compat.v1
 NUMBERS = [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO]

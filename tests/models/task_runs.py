@@ -6,11 +6,11 @@ import numpy as np
 from absl import flags as absl_flags
 
 import flags
-import models.task
-from models.estimators import build_estimator
+import models.common.task
+from models.common.estimators import build_estimator
+from models.common.registry import define_model_flags, entry_of, settle
+from models.common.task import InputRequest
 from models.mnist.dataset import examples, open_data
-from models.registry import define_model_flags, entry_of, settle
-from models.task import InputRequest
 
 
 def parsed(*arguments):
@@ -25,7 +25,7 @@ def parsed(*arguments):
 def open_task(values):
     """Opens the task of a model's flags."""
     entry_of(values.model).check(values)
-    return models.task.open_task(values)
+    return models.common.task.open_task(values)
 
 
 def digits_as_bytes(data_dir, count):

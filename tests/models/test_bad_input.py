@@ -9,7 +9,7 @@ from record_files import cut_image, write_flowers, write_imagenet
 from train_here import train
 
 import estimator_bridge as eb
-from models import checked_records
+from models.common import checked_records
 
 TINY = (
     "--nouse_tpu",

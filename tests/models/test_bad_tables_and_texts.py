@@ -8,9 +8,9 @@ import tensorflow as tf
 from task_runs import open_task, parsed
 from train_here import train
 
-from models.errors import UserError
+from models.common.errors import UserError
+from models.common.task import InputRequest
 from models.tabular.values import read_values
-from models.task import InputRequest
 
 TINY = ("--nouse_tpu", "--mode=train", "--train_steps=2", "--train_batch_size=4")
 ROWS = "x,target\n" + "".join(f"{i}.5,{i % 3}\n" for i in range(9))

@@ -16,8 +16,8 @@ from models.bert.initial_weights import warm_start
 from models.bert.model import CLASSIFIER, PRETRAINING
 from models.bert.optimizer import bert_optimizer
 from models.bert.tokenization import Tokenizer, build_vocabulary, read_vocabulary
-from models.errors import UserError
-from models.task import InputRequest
+from models.common.errors import UserError
+from models.common.task import InputRequest
 
 v1 = tf.compat.v1
 GOLDEN = json.loads((Path(__file__).parent.parent / "goldens" / "bert" / "bert.json").read_text())

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from task_runs import TaskRun
 
+from models.common.task import InputRequest
 from models.flowers.patches import split_patches
 from models.resnet.cifar_patches import main, write_cifar_patches
 from models.resnet.data import open_images
-from models.task import InputRequest
 
 TRAINED = (
     "--model=resnet",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from estimator_bridge.training import MachineUse
 from estimator_bridge.training.monitoring.line import duration
-from models.console import Console
+from models.common.console import Console
 
 
 @dataclasses.dataclass

@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from models.environment import require_valid_tf_config
-from models.errors import UserError
-from models.folders import require_writable
-from models.memory import require_memory, total_memory
+from models.common.environment import require_valid_tf_config
+from models.common.errors import UserError
+from models.common.folders import require_writable
+from models.common.memory import require_memory, total_memory
 
 GOOD = {"cluster": {"chief": ["h:1"]}, "task": {"type": "chief", "index": 0}}
 
@@ -70,7 +70,7 @@ def test_a_full_disk_is_told_from_a_missing_permission(tmp_path, monkeypatch):
 
 def test_the_checks_need_no_tensorflow():
     check = (
-        "import sys, models.environment, models.memory, models.folders; "
+        "import sys, models.common.environment, models.common.memory, models.common.folders; "
         "sys.exit('tensorflow' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

@@ -5,12 +5,12 @@ from record_files import write_flowers
 from task_runs import TaskRun, parsed
 
 import estimator_bridge as eb
-from models.errors import UserError
+from models.common.errors import UserError
+from models.common.registry import entry_of
+from models.common.task import InputRequest
 from models.flowers.data import open_photographs
 from models.flowers.model import CLASSIFIER
 from models.flowers.pretrained import warm_start_from
-from models.registry import entry_of
-from models.task import InputRequest
 
 SMALL = (
     "--model=flowers", "--train_batch_size=64", "--eval_batch_size=104", "--tf_random_seed=1",

@@ -2,8 +2,8 @@ import os
 
 import pytest
 
-from models.errors import UserError
-from models.folders import require_writable
+from models.common.errors import UserError
+from models.common.folders import require_writable
 
 
 def test_a_folder_is_made_and_left_empty(tmp_path):

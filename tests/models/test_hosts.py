@@ -10,7 +10,7 @@ from task_runs import TaskRun, open_task, params_of, parsed
 import estimator_bridge as eb
 from estimator_bridge.testing import described_tpu
 from estimator_bridge.tpu.context import TPUContext
-from models.task import InputRequest
+from models.common.task import InputRequest
 
 HOSTS = 2
 

@@ -6,8 +6,8 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.in_memory import Split, input_fn_of
-from models.task import InputRequest
+from models.common.in_memory import Split, input_fn_of
+from models.common.task import InputRequest
 
 
 def split_of(rows, row_size=1):

@@ -6,7 +6,7 @@ import tensorflow as tf
 from task_runs import TaskRun
 
 import estimator_bridge as eb
-from models.errors import UserError
+from models.common.errors import UserError
 from models.lstm.sample import main
 from models.lstm.sampling import Sampling, sample
 

@@ -12,7 +12,7 @@ import pytest
 from task_runs import TaskRun, digits_as_bytes
 
 from estimator_bridge.cli import main
-from models.errors import UserError
+from models.common.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NEEDED = "needs PyTorch: pip install 'estimator-bridge[torch]'"

@@ -6,8 +6,8 @@ from tpu_compiler import needs_libtpu
 
 import estimator_bridge as eb
 from estimator_bridge.compile_for.compiler import shared_compiler
-from models.registry import model_names
-from models.task import InputRequest
+from models.common.registry import model_names
+from models.common.task import InputRequest
 
 pytestmark = needs_libtpu
 # The models with the flags of their smallest configurations.

@@ -24,7 +24,7 @@ from train_here import ROOT, Ended, start, train
 from estimator_bridge import cli
 from models.bert.config import SIZES, variable_shapes
 from models.bert.tokenization import SPECIAL
-from models.registry import model_names
+from models.common.registry import model_names
 
 v1 = tf.compat.v1
 SMALL = (

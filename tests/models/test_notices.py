@@ -6,7 +6,7 @@ import warnings
 import pytest
 import tensorflow as tf
 
-from models.notices import hide_tensorflow_notices
+from models.common.notices import hide_tensorflow_notices
 
 v1 = tf.compat.v1
 DEPRECATED = "`tf.layers.dense` is deprecated"

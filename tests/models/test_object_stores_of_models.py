@@ -13,9 +13,9 @@ from test_mnist_idx import write_mnist
 
 from estimator_bridge.any_files import exists, files_below, matching, open_bytes, open_text
 from models.bert.config import read_config
-from models.errors import UserError
-from models.registry import entry_of
-from models.task import InputRequest
+from models.common.errors import UserError
+from models.common.registry import entry_of
+from models.common.task import InputRequest
 
 
 def copied(folder, name):

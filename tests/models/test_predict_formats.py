@@ -14,10 +14,10 @@ from estimator_bridge.cli import parse
 from estimator_bridge.predict_command import run_predict
 from estimator_bridge.prediction import served_model
 from flags import flags_in_force, write_config
+from models.common.registry import model_names, own_values
+from models.common.serving import exporting
+from models.common.task import InputRequest
 from models.mnist.digits import split_digits
-from models.registry import model_names, own_values
-from models.serving import exporting
-from models.task import InputRequest
 
 v1 = tf.compat.v1
 COUNT = 3

@@ -12,7 +12,7 @@ from task_runs import TaskRun, digits_as_bytes
 
 from estimator_bridge.cli import parse
 from estimator_bridge.predict_command import run_predict
-from models.serving import exporting
+from models.common.serving import exporting
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -6,10 +6,10 @@ import tensorflow as tf
 from task_runs import TaskRun, open_task, parsed
 
 from models.bert.labeled import by_subject
+from models.common.task import InputRequest
+from models.common.text import read_texts
 from models.mnist.dataset import examples, open_data
 from models.mnist.digits import split_digits
-from models.task import InputRequest
-from models.text import read_texts
 
 v1 = tf.compat.v1
 # Arguments of the training in the test, and the bounds of its metrics: (at least, at most).

@@ -2,7 +2,7 @@ import pytest
 from absl import flags as absl_flags
 from task_runs import parsed
 
-from models.registry import define_model_flags, entry_of, model_names, own_values
+from models.common.registry import define_model_flags, entry_of, model_names, own_values
 
 
 def refused(capsys, *arguments):

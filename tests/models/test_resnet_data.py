@@ -4,10 +4,10 @@ import tensorflow as tf
 from record_files import cut_image, write_imagenet
 
 import estimator_bridge as eb
-from models.augment import shifted
-from models.errors import UserError
+from models.common.augment import shifted
+from models.common.errors import UserError
+from models.common.task import InputRequest
 from models.resnet.data import open_images
-from models.task import InputRequest
 
 RECORD = 1 + 3 * 32 * 32
 

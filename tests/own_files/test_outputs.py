@@ -24,7 +24,7 @@ from estimator_bridge.training.monitoring.run_record import (
     read_record,
     write_record,
 )
-from models.saved_files import saved_output
+from models.common.saved_files import saved_output
 
 v1 = tf.compat.v1
 # The original writes these, over whatever has the name, or names them by the step.

@@ -69,6 +69,11 @@ BREAKS = [
         "these modules import each other: ",
     ),
     (
+        layers.what_the_models_share_imports_no_model,
+        {"models/common/job.py": "from models.common import task\nimport models.bert.task\n"},
+        "models/common/job.py:2: imports models.bert.task, and each model imports models/common",
+    ),
+    (
         layers.the_library_imports_only_what_it_requires,
         {LOWER: "import rich.console\n"},
         f"{LOWER}:1: imports rich.console, which the library does not require",

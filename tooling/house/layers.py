@@ -87,6 +87,16 @@ def no_modules_import_each_other_in_a_circle(tree: Tree) -> Iterator[str]:
         yield f"{paths[circle[0]]}: these modules import each other: {' <- '.join(circle)}"
 
 
+def what_the_models_share_imports_no_model(tree: Tree) -> Iterator[str]:
+    """Keeps models/common below the models."""
+    for path in tree.modules("models"):
+        if path.parts[1] != "common":
+            continue
+        for line, name in tree.imports(path):
+            if name.startswith("models.") and not name.startswith("models.common."):
+                yield f"{path}:{line}: imports {name}, and each model imports models/common"
+
+
 def _belongs_to_python(name: str) -> bool:
     spec = importlib.util.find_spec(name)
     if spec is None:
@@ -135,6 +145,7 @@ RULES = [
     packages_import_only_packages_below,
     the_table_has_every_package_and_no_other,
     no_modules_import_each_other_in_a_circle,
+    what_the_models_share_imports_no_model,
     the_library_imports_only_what_it_requires,
     private_tensorflow_is_imported_in_one_package,
     flags_load_no_tensorflow_on_import,

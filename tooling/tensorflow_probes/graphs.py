@@ -15,7 +15,7 @@ v1 = tf.compat.v1
 _train = v1.train
 
 
-@probe("Maker", "operations_made_otherwise")
+@probe("Maker", "graph_operations", "operations_made_otherwise")
 def _made_otherwise() -> None:
     def make(inputs: Any, name: Any, attrs: Any) -> tf.Operation:
         del name, attrs

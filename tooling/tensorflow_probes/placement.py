@@ -13,7 +13,7 @@ from tooling.tensorflow_probes.registry import check, names_of, probe
 v1 = tf.compat.v1
 
 
-@probe("flat_call")
+@probe("eager_execution", "flat_call")
 def _flat_call() -> None:
     with private.eager_mode():
         double = tf.function(lambda x: [x * 2]).get_concrete_function(tf.TensorSpec([], tf.float32))

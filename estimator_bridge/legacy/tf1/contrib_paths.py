@@ -23,11 +23,11 @@ from estimator_bridge.missing_names import missing_getattr
 from estimator_bridge.tf_contrib.namespace_advice import Namespaces
 from estimator_bridge.tf_contrib.package import load_contrib
 
-__all__ = ["ROOT", "find_contrib"]
+__all__ = ["FUNCTIONS_OF_FILES", "ROOT", "find_contrib"]
 
 ROOT = "tensorflow.contrib"
 # Files that the package replaced by their function of the same name.
-_FUNCTIONS = {"framework.python.ops.arg_scope"}
+FUNCTIONS_OF_FILES = {"framework.python.ops.arg_scope"}
 
 
 def find_contrib() -> None:
@@ -65,7 +65,7 @@ class _Contrib(LazyNamespace):
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         path = f"{self._below}.{name}".lstrip(".")
-        if path in DEEP_PACKAGES or path in DEEP_MODULES - _FUNCTIONS:
+        if path in DEEP_PACKAGES or path in DEEP_MODULES - FUNCTIONS_OF_FILES:
             return importlib.import_module(f"{ROOT}.{path}")
         namespace = self._shown()
         if not self._below:
@@ -77,7 +77,7 @@ class _Contrib(LazyNamespace):
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Python's import sets a module as an attribute of its package.
-        if not (isinstance(value, _Contrib) and value._below in _FUNCTIONS):
+        if not (isinstance(value, _Contrib) and value._below in FUNCTIONS_OF_FILES):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
@@ -145,7 +145,7 @@ def _namespaces() -> dict[str, Any]:
 
 def _modules_below(path: str) -> Iterator[str]:
     """Yields the names of the old files and folders directly below one."""
-    for module in (*DEEP_PACKAGES, *(DEEP_MODULES - _FUNCTIONS)):
+    for module in (*DEEP_PACKAGES, *(DEEP_MODULES - FUNCTIONS_OF_FILES)):
         folder, _, name = module.rpartition(".")
         if path and folder == path:
             yield name

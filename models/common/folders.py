@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 from absl import flags as absl_flags
 
-from models.entry import Entry
-from models.errors import UserError, few
+from models.common.errors import UserError, few
+from models.common.model_entry import Entry
 
 __all__ = ["require_data", "require_writable"]
 

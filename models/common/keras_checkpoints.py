@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import estimator_bridge as eb
-from models.errors import UserError, few
+from models.common.errors import UserError, few
 
 __all__ = ["require_same_weights"]
 

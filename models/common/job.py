@@ -26,15 +26,15 @@ from flags import (
     resolve_batch_sizes,
     write_config,
 )
-from models.console import Console
-from models.errors import UserError, few
-from models.estimators import build_estimator
-from models.folders import require_data, require_writable
-from models.memory import require_memory, total_memory
-from models.plan import plan_of
-from models.registry import entry_of, own_values
-from models.saved_files import saved_output
-from models.task import InputRequest, Task, open_task
+from models.common.console import Console
+from models.common.errors import UserError, few
+from models.common.estimators import build_estimator
+from models.common.folders import require_data, require_writable
+from models.common.memory import require_memory, total_memory
+from models.common.plan import plan_of
+from models.common.registry import entry_of, own_values
+from models.common.saved_files import saved_output
+from models.common.task import InputRequest, Task, open_task
 
 __all__ = ["Job", "run"]
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge.data.reader_parts import reader_part
-from models.task import InputRequest
+from models.common.task import InputRequest
 
 __all__ = ["input_for"]
 

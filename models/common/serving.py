@@ -13,8 +13,8 @@ import flags
 from estimator_bridge.any_files import is_folder
 from estimator_bridge.own_files import output_to_read
 from estimator_bridge.prediction.model_folder import ModelFolder
-from models.registry import define_model_flags, entry_of, settle
-from models.task import open_task
+from models.common.registry import define_model_flags, entry_of, settle
+from models.common.task import open_task
 
 __all__ = ["exporting"]
 

@@ -10,11 +10,13 @@ from typing import Any
 from absl import flags as absl_flags
 
 from flags import FlagsError
-from models.entry import Entry
+from models.common.model_entry import Entry
 
 __all__ = ["DEFAULT", "define_model_flags", "entry_of", "model_names", "own_values", "settle"]
 
 DEFAULT = "mnist"
+
+_MODELS = Path(__file__).resolve().parents[1]
 
 # The flags belong to train.py, so that its --help lists them.
 absl_flags.disclaim_key_flags()
@@ -23,7 +25,7 @@ absl_flags.disclaim_key_flags()
 @cache
 def model_names() -> tuple[str, ...]:
     """Returns the names that `--model` takes, the default first."""
-    folders = sorted(path.parent.name for path in Path(__file__).parent.glob("*/entry.py"))
+    folders = sorted(path.parent.name for path in _MODELS.glob("*/entry.py"))
     return (DEFAULT, *(name for name in folders if name != DEFAULT))
 
 

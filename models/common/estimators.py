@@ -10,9 +10,9 @@ from absl import flags as absl_flags
 import estimator_bridge as eb
 from flags import Accelerator
 from flags.rules import AUTO
-from models.errors import UserError
-from models.keras_trainer import KerasTrainer, Settings, make_strategy
-from models.task import Task
+from models.common.errors import UserError
+from models.common.keras_trainer import KerasTrainer, Settings, make_strategy
+from models.common.task import Task
 
 __all__ = ["build_estimator"]
 

@@ -51,7 +51,8 @@ class Entry:
     Attributes:
         about: the model and its data, in one line for `--help`.
         defaults: its defaults of the shared flags, by name.
-        task: the module with its `open_task(flag_values)`, which returns a `models.task.Task`.
+        task: the module with its `open_task(flag_values)`, which returns a
+            `models.common.task.Task`.
             It is imported after TensorFlow.
         layout: the data that it finds.
         define_flags: defines flags of its own. Other models refuse them, unless they have them too.

@@ -14,8 +14,8 @@ import tf_keras
 
 import estimator_bridge as eb
 from estimator_bridge.data.input_errors import explained_input_errors
-from models.errors import UserError
-from models.keras_checkpoints import require_same_weights
+from models.common.errors import UserError
+from models.common.keras_checkpoints import require_same_weights
 
 __all__ = ["KerasTrainer", "Settings", "make_strategy"]
 

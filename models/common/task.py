@@ -9,7 +9,7 @@ from typing import Any, Callable, Protocol
 
 from absl import flags as absl_flags
 
-from models.registry import entry_of
+from models.common.registry import entry_of
 
 __all__ = ["InputRequest", "ModelFns", "Task", "TaskData", "open_task"]
 

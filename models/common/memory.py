@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from models.errors import UserError
+from models.common.errors import UserError
 
 __all__ = ["require_memory", "total_memory"]
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 import estimator_bridge as eb
 from estimator_bridge.data.input_fn import batch_size_for
 from estimator_bridge.data.reader_parts import reader_part
-from models.task import InputRequest
+from models.common.task import InputRequest
 
 __all__ = ["Split", "input_fn_of"]
 

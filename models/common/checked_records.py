@@ -13,7 +13,7 @@ from estimator_bridge.records.framing import offset_of
 from estimator_bridge.records.images import images_of
 from estimator_bridge.records.inspection import damage_in
 from estimator_bridge.records.unreadable import unreadable_in
-from models.errors import UserError
+from models.common.errors import UserError
 
 __all__ = ["CheckedRecords", "all_of", "checked_labels", "checked_records", "count_records"]
 

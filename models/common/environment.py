@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from models.errors import UserError
+from models.common.errors import UserError
 
 __all__ = ["require_valid_tf_config"]
 
