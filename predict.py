@@ -18,7 +18,7 @@ from models.common.requirements import say_what_is_missing
 if say_what_is_missing():
     sys.exit(1)
 
-from estimator_bridge.predict_command import add_predict_arguments, run_predict
+from estimator_bridge.commands.predict import add_predict_arguments, run_predict
 from models.common.notices import hide_tensorflow_notices
 from models.common.registry import model_names
 from models.common.serving import exporting

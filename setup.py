@@ -29,7 +29,7 @@ def _link_as_text(link: re.Match) -> str:
 
 setup(
     name="estimator-bridge",
-    version=runpy.run_path(str(ROOT / "estimator_bridge" / "version.py"))["__version__"],
+    version=runpy.run_path(str(ROOT / "estimator_bridge" / "base" / "version.py"))["__version__"],
     description="Runs tf.estimator and TPUEstimator programs on today's TensorFlow",
     long_description=long_description(),
     long_description_content_type="text/markdown",
@@ -94,7 +94,7 @@ setup(
         "docs": ["mkdocs>=1.6,<2", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27"],
         "release": ["build>=1.2", "twine>=6"],
     },
-    entry_points={"console_scripts": ["estimator-bridge=estimator_bridge.cli:main"]},
+    entry_points={"console_scripts": ["estimator-bridge=estimator_bridge.commands.cli:main"]},
     classifiers=[
         "Development Status :: 4 - Beta",
         "Intended Audience :: Developers",

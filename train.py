@@ -28,7 +28,7 @@ from absl import app, logging
 from absl import flags as absl_flags
 
 import flags
-from estimator_bridge.terminal_text import printable_text
+from estimator_bridge.base.terminal_text import printable_text
 from models.common.environment import require_valid_tf_config
 from models.common.errors import UserError
 from models.common.folders import require_data, require_writable

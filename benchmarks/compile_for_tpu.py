@@ -48,7 +48,7 @@ _GIB = 2**30
 def _round(folder: Path, target: str) -> dict[str, float]:
     """Runs the program once, and returns seconds and GiB."""
     report = folder / "report.json"
-    command = [sys.executable, "-m", "estimator_bridge.cli", "run", "--compile-for", target]
+    command = [sys.executable, "-m", "estimator_bridge", "run", "--compile-for", target]
     command += ["--compile-only", "--report", str(report), str(folder / "program.py")]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": os.getcwd()}
     load = os.getloadavg()[0]

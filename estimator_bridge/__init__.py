@@ -11,17 +11,17 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from estimator_bridge.compatibility import (
+from estimator_bridge.base.compatibility import (
     check_versions,
     is_the_command,
     settle_tpu_wheel,
 )
-from estimator_bridge.gc_tuning import freeze_gc_during_tensorflow_import
-from estimator_bridge.lazy_namespace import make_lazy
-from estimator_bridge.legacy_keras import use_legacy_keras
-from estimator_bridge.missing_names import missing_getattr
-from estimator_bridge.public_names import OWN_PLACES
-from estimator_bridge.version import __version__ as __version__
+from estimator_bridge.base.gc_tuning import freeze_gc_during_tensorflow_import
+from estimator_bridge.base.lazy_namespace import make_lazy
+from estimator_bridge.base.legacy_keras import use_legacy_keras
+from estimator_bridge.base.missing_names import missing_getattr
+from estimator_bridge.base.public_names import OWN_PLACES
+from estimator_bridge.base.version import __version__ as __version__
 
 # These run before TensorFlow is imported: the import fixes its search paths.
 if not is_the_command(getattr(sys, "argv", [])):

@@ -2,7 +2,7 @@
 
 import sys
 
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
-from estimator_bridge.tpu_presence import find_tpu
+from estimator_bridge.base.tpu_presence import find_tpu
 
 __all__ = ["quietly", "settle_devices"]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from estimator_bridge.lazy_namespace import make_lazy
-from estimator_bridge.missing_names import missing_getattr
+from estimator_bridge.base.lazy_namespace import make_lazy
+from estimator_bridge.base.missing_names import missing_getattr
 from estimator_bridge.tf_contrib.namespace_advice import Namespaces
 from estimator_bridge_contrib.namespaces import NAMESPACES
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.runtime import tpu_strategy
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge_contrib.namespaces import NAMESPACES
 
 __all__, __getattr__, __dir__ = NAMESPACES["distribute"].opened()

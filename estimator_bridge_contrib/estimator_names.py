@@ -99,7 +99,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "factorization": {
-        "estimator_bridge.tensorflow_private": "KMeans=KMeansGraph",
+        "estimator_bridge.tensorflow_private.names": "KMeans=KMeansGraph",
         "factorization.gaussian_mixture": "GmmAlgorithm gmm",
         "factorization.mixture_estimator": "GMM",
         "factorization.kmeans": """
@@ -207,7 +207,7 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "tpu": {
         "estimator_bridge.keras.tpu_strategy": "TPUDistributionStrategy",
-        "estimator_bridge.tensorflow_private:tpu_training_loop": "repeat while_loop",
+        "estimator_bridge.tensorflow_private.names:tpu_training_loop": "repeat while_loop",
         "estimator_bridge.tpu": """
             CrossShardOptimizer InputPipelineConfig RunConfig TPUConfig TPUContext TPUEstimator
             TPUEstimatorSpec all_to_all batch_parallel collective_permute cross_replica_sum

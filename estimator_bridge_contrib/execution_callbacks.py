@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import op_callbacks
+from estimator_bridge.tensorflow_private.contrib_names import op_callbacks
 
 __all__ = [
     "ExecutionCallback",

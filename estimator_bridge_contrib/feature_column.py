@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import column_scope, sequence_of
+from estimator_bridge.tensorflow_private.columns import column_scope, sequence_of
 from estimator_bridge_contrib.namespaces import NAMESPACES
 
 v1 = tf.compat.v1

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import lookup_ops as _lookup
+from estimator_bridge.tensorflow_private.names import lookup_ops as _lookup
 from estimator_bridge_contrib.namespaces import NAMESPACES
 
 __all__, __getattr__, __dir__ = NAMESPACES["lookup"].opened()

@@ -16,7 +16,7 @@ __all__ = ["NAMES", "names_in"]
 # TensorFlow. A name that differs there follows "=".
 NAMES: dict[str, dict[str, str]] = {
     "all_reduce": {
-        "estimator_bridge.tensorflow_private:all_reduce_graphs": """
+        "estimator_bridge.tensorflow_private.contrib_names:all_reduce_graphs": """
             build_nccl_all_reduce build_nccl_then_recursive_hd build_nccl_then_ring
             build_nccl_then_shuffle build_recursive_hd_all_reduce build_ring_all_reduce
             build_shuffle_all_reduce build_shuffle_then_ring build_shuffle_then_shuffle
@@ -37,14 +37,16 @@ NAMES: dict[str, dict[str, str]] = {
         "checkpoint.graph_drawing": "dot_graph_from_checkpoint",
         "checkpoint.numpy_state": "NumpyState",
         "checkpoint.split_dependencies": "split_dependency",
-        "estimator_bridge.tensorflow_private": """
+        "estimator_bridge.tensorflow_private.tracking": """
             Checkpointable=AutoTrackable CheckpointableBase=Trackable
             CheckpointableObjectGraph=TrackableObjectGraph
         """,
-        "estimator_bridge.tensorflow_private:object_checkpoints": """
+        "estimator_bridge.tensorflow_private.tracking:object_checkpoints": """
             capture_dependencies list_objects object_metadata
         """,
-        "estimator_bridge.tensorflow_private:trackable_structures": "List Mapping NoDependency",
+        "estimator_bridge.tensorflow_private.tracking:trackable_structures": """
+            List Mapping NoDependency
+        """,
         "tf.train": "CheckpointManager",
         "tf.train.experimental": "PythonStateWrapper=PythonState",
     },
@@ -150,12 +152,12 @@ NAMES: dict[str, dict[str, str]] = {
         "distributions.sinh_arcsinh": "SinhArcsinh",
         "distributions.transformed": "TransformedDistribution",
         "distributions.wishart": "WishartCholesky WishartFull",
-        "estimator_bridge.tensorflow_private": """
+        "estimator_bridge.tensorflow_private.contrib_names": """
             BetaWithSoftplusConcentration ExponentialWithSoftplusRate
             GammaWithSoftplusConcentrationRate LaplaceWithSoftplusScale NormalWithSoftplusScale
             StudentTWithAbsDfSoftplusScale
         """,
-        "estimator_bridge.tensorflow_private:distribution_parameters": """
+        "estimator_bridge.tensorflow_private.contrib_names:distribution_parameters": """
             fill_triangular fill_triangular_inverse matrix_diag_transform reduce_weighted_logsumexp
             softplus_inverse tridiag
         """,
@@ -179,7 +181,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
         "distributions.bijectors.normalization": "BatchNormalization",
         "distributions.bijectors.vectors": "Ordered SoftmaxCentered",
-        "estimator_bridge.tensorflow_private": "Bijector Identity=IdentityBijector",
+        "estimator_bridge.tensorflow_private.contrib_names": "Bijector Identity=IdentityBijector",
     },
     "eager": {
         "eager": """
@@ -191,14 +193,13 @@ NAMES: dict[str, dict[str, str]] = {
         "eager.networks": "Network",
         "eager.restored_variables": "restore_variables_on_create",
         "eager.sequential": "Sequential",
-        "estimator_bridge.tensorflow_private": """
-            Checkpointable=AutoTrackable EagerVariableStore
-        """,
-        "estimator_bridge.tensorflow_private:eager_modes": """
+        "estimator_bridge.tensorflow_private.contrib_names": "EagerVariableStore",
+        "estimator_bridge.tensorflow_private.tracking": "Checkpointable=AutoTrackable",
+        "estimator_bridge.tensorflow_private.contrib_names:eager_modes": """
             ASYNC DEVICE_PLACEMENT_EXPLICIT DEVICE_PLACEMENT_SILENT DEVICE_PLACEMENT_WARN SYNC
             async_clear_error async_wait execution_mode set_execution_mode set_server_def
         """,
-        "estimator_bridge.tensorflow_private:test_modes": """
+        "estimator_bridge.tensorflow_private.contrib_names:test_modes": """
             run_all_tests_in_graph_and_eager_modes=run_all_in_graph_and_eager_modes
             run_test_in_graph_and_eager_modes=run_in_graph_and_eager_modes
         """,
@@ -236,11 +237,11 @@ NAMES: dict[str, dict[str, str]] = {
             add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope
             has_arg_scope
         """,
-        "estimator_bridge.tensorflow_private": """
+        "estimator_bridge.tensorflow_private.contrib_names": """
             BoundedTensorSpec RecordInput load_and_remap_matrix_initializer
             load_embedding_initializer
         """,
-        "estimator_bridge.tensorflow_private:v1_initializers": """
+        "estimator_bridge.tensorflow_private.contrib_names:v1_initializers": """
             convolutional_delta_orthogonal convolutional_orthogonal_1d convolutional_orthogonal_2d
             convolutional_orthogonal_3d
         """,
@@ -283,7 +284,7 @@ NAMES: dict[str, dict[str, str]] = {
         "tf.compat.v1.debugging": "assert_same_float_dtype",
     },
     "framework.nest": {
-        "estimator_bridge.tensorflow_private:nest": """
+        "estimator_bridge.tensorflow_private.names:nest": """
             assert_same_structure assert_shallow_structure flatten flatten_dict_items flatten_up_to
             flatten_with_joined_string_paths flatten_with_tuple_paths flatten_with_tuple_paths_up_to
             get_traverse_shallow_structure is_nested is_sequence=is_nested is_sequence_or_composite
@@ -452,7 +453,7 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "lookup": {
-        "estimator_bridge.tensorflow_private:lookup_ops": """
+        "estimator_bridge.tensorflow_private.names:lookup_ops": """
             FastHashSpec HasherSpec IdTableWithHashBuckets InitializableLookupTableBase
             KeyValueTensorInitializer LookupInterface StrongHashSpec TableInitializerBase
             TextFileIdTableInitializer TextFileIndex TextFileInitializer
@@ -671,7 +672,7 @@ NAMES: dict[str, dict[str, str]] = {
         "sparsemax.functions": "sparsemax sparsemax_loss",
     },
     "staging": {
-        "estimator_bridge.tensorflow_private": "StagingArea",
+        "estimator_bridge.tensorflow_private.names": "StagingArea",
     },
     "stateless": {
         "tf.compat.v1.random": """
@@ -680,10 +681,10 @@ NAMES: dict[str, dict[str, str]] = {
         """,
     },
     "summary": {
-        "estimator_bridge.tensorflow_private": (
+        "estimator_bridge.tensorflow_private.names": (
             "should_record_summaries=contrib_should_record_summaries"
         ),
-        "estimator_bridge.tensorflow_private:contrib_summary": """
+        "estimator_bridge.tensorflow_private.names:contrib_summary": """
             SummaryWriter all_summary_ops=all_v2_summary_ops always_record_summaries audio
             create_file_writer create_summary_file_writer=create_file_writer eval_dir
             flush=legacy_raw_flush generic graph=graph_v1 histogram image import_event initialize
@@ -725,7 +726,7 @@ NAMES: dict[str, dict[str, str]] = {
         "training.waiting": "checkpoints_iterator wait_for_new_checkpoint",
     },
     "util": {
-        "estimator_bridge.tensorflow_private": "stripped_op_list_for_graph",
+        "estimator_bridge.tensorflow_private.contrib_names": "stripped_op_list_for_graph",
         "tf": "constant_value=get_static_value make_ndarray make_tensor_proto",
         "util": "ops_used_by_graph_def",
     },

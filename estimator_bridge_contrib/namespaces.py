@@ -11,8 +11,8 @@ from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
-from estimator_bridge.lazy_namespace import loaded_names, make_lazy
-from estimator_bridge.missing_names import missing_getattr
+from estimator_bridge.base.lazy_namespace import loaded_names, make_lazy
+from estimator_bridge.base.missing_names import missing_getattr
 from estimator_bridge_contrib.names import NAMES
 from estimator_bridge_contrib.unsupported import UNSUPPORTED
 

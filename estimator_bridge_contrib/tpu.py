@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.experimental import InMemoryEvaluatorHook
-from estimator_bridge.tensorflow_private import get_tpu_context as _get_tpu_context
+from estimator_bridge.tensorflow_private.names import get_tpu_context as _get_tpu_context
 from estimator_bridge.tpu import (
     RunConfig,
     TPUEstimator,

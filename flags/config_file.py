@@ -98,7 +98,7 @@ def _composed(path: str) -> Any:
     """
     import yaml  # few runs have such a file
 
-    from estimator_bridge.any_files import open_text
+    from estimator_bridge.base.any_files import open_text
 
     try:
         with open_text(path) as file:

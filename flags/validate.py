@@ -60,7 +60,7 @@ class FlagsError(ValueError):
     """
 
     def __init__(self, problems: list[str]):
-        from estimator_bridge.terminal_text import printable
+        from estimator_bridge.base.terminal_text import printable
 
         self.problems = [printable(problem) for problem in problems]
         head = "a flag value is wrong" if len(problems) == 1 else "some flag values are wrong"

@@ -105,7 +105,7 @@ def _iterators_end():
     yield
     private.OwnedIterator.__init__ = make
     if iterators:
-        from estimator_bridge.tensorflow_private import end_iterator
+        from estimator_bridge.tensorflow_private.datasets import end_iterator
 
         for iterator in iterators:
             end_iterator(iterator)

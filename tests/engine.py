@@ -17,7 +17,7 @@ from estimator_bridge.runtime import (
     default_strategy,
     tpu_strategy,
 )
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 v1 = tf.compat.v1
 

@@ -13,9 +13,9 @@ import pytest
 from goldens.signatures.face_observer import signature
 
 import estimator_bridge as eb
+from estimator_bridge.base.public_names import OWN_PLACES, V1_PLACES, V2_PLACES
 from estimator_bridge.errors import MissingImportError, MissingNameError
 from estimator_bridge.legacy.api_modules import api_module_v1, api_module_v2
-from estimator_bridge.public_names import OWN_PLACES, V1_PLACES, V2_PLACES
 
 import tensorflow as tf  # isort: skip
 
@@ -112,7 +112,7 @@ def test_type_checkers_read_the_same_names_in_the_same_places():
     (block,) = [node for node in tree.body if isinstance(node, ast.If)
                 and ast.unparse(node.test) == "TYPE_CHECKING"]  # fmt: skip
     read = {name.asname: f"{node.module}.{name.name}" for node in block.body for name in node.names}
-    read["__version__"] = "estimator_bridge.version.__version__"  # imported for use
+    read["__version__"] = "estimator_bridge.base.version.__version__"  # imported for use
     assert read == OWN_PLACES
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from estimator_bridge import doctor
-from estimator_bridge.cli import main, parse
-from estimator_bridge.version import __version__
+from estimator_bridge.base.version import __version__
+from estimator_bridge.commands import doctor
+from estimator_bridge.commands.cli import main, parse
 
 ROOT = Path(__file__).resolve().parent.parent
 

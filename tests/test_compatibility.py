@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from estimator_bridge import compatibility
-from estimator_bridge.compatibility import check_versions, installed_versions
+from estimator_bridge.base import compatibility
+from estimator_bridge.base.compatibility import check_versions, installed_versions
 
 supported = st.sampled_from(["2.16", "2.17", "2.18", "2.19", "2.20", "2.21"])
 patch = st.integers(0, 9)
@@ -86,8 +86,8 @@ def test_importing_the_library_beside_a_foreign_tf_keras_ends_with_our_message(t
 
 def test_the_check_loads_neither_tensorflow_nor_keras():
     code = (
-        "import sys; from estimator_bridge.compatibility import check_versions; "
-        "from estimator_bridge.legacy_keras import use_legacy_keras\n"
+        "import sys; from estimator_bridge.base.compatibility import check_versions; "
+        "from estimator_bridge.base.legacy_keras import use_legacy_keras\n"
         "before = set(sys.modules); check_versions(); use_legacy_keras()\n"
         "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
         "assert not new & {'tensorflow', 'keras', 'tf_keras', 'numpy'}, new"

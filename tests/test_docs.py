@@ -18,7 +18,8 @@ import pytest
 from absl import flags as absl_flags
 
 import flags
-from estimator_bridge import cli, compatibility
+from estimator_bridge.base import compatibility
+from estimator_bridge.commands import cli
 from models.common.registry import define_model_flags, settle
 from models.lstm.sample import make_parser
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from estimator_bridge import gc_tuning
+from estimator_bridge.base import gc_tuning
 
 _IMPORT = """
 import gc, importlib.util, sys, weakref
@@ -27,7 +27,7 @@ gc.callbacks.append(lambda phase, info: seen.append("tensorflow.python" in sys.m
 import tensorflow as tf
 during = len(seen)
 print(gc.isenabled(), gc.get_freeze_count(), during, hasattr(tf.__loader__, "get_source"))
-print([f for f in sys.meta_path if type(f).__module__ == "estimator_bridge.gc_tuning"])
+print([f for f in sys.meta_path if type(f).__module__ == "estimator_bridge.base.gc_tuning"])
 gc.collect()
 print(gone())
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import setuptools
 
-from estimator_bridge import compatibility
+from estimator_bridge.base import compatibility
 from tooling.house.layers import LIBRARY
 from tooling.house.tree import Tree
 

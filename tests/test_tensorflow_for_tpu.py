@@ -4,8 +4,8 @@ import importlib.metadata
 import subprocess
 import sys
 
-from estimator_bridge.compatibility import OLDEST_TENSORFLOW
-from estimator_bridge.tpu_wheels import STAND_IN, is_stand_in, libtpu_command
+from estimator_bridge.base.compatibility import OLDEST_TENSORFLOW
+from estimator_bridge.base.tpu_wheels import STAND_IN, is_stand_in, libtpu_command
 
 
 def test_pip_installs_it_without_an_index(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from estimator_bridge.tpu_presence import default_tpu_name, find_tpu
+from estimator_bridge.base.tpu_presence import default_tpu_name, find_tpu
 
 
 @pytest.mark.parametrize(

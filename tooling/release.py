@@ -16,7 +16,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from estimator_bridge.version import __version__
+from estimator_bridge.base.version import __version__
 from tooling.matrix.claims import PAIRS
 from tooling.matrix.page import Row, passed, read_results
 

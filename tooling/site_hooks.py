@@ -16,7 +16,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from estimator_bridge.public_names import OWN_PLACES
+from estimator_bridge.base.public_names import OWN_PLACES
 
 ROOT = Path(__file__).resolve().parent.parent
 # Pages from outside docs/: their paths in the repository and on the site.

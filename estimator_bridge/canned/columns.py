@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import is_v2_column
+from estimator_bridge.tensorflow_private.columns import is_v2_column
 
 __all__ = [
     "are_v2",

@@ -14,7 +14,7 @@ from estimator_bridge.canned.one_replica import check_one_replica
 from estimator_bridge.export import PredictOutput
 from estimator_bridge.model import EstimatorSpec, ModeKeys, RunConfig
 from estimator_bridge.model.cross_shard import cross_replica_sum, number_of_parts, number_of_shards
-from estimator_bridge.tensorflow_private import KMeansGraph
+from estimator_bridge.tensorflow_private.names import KMeansGraph
 from estimator_bridge.training.own_hooks import FirstBatchesHook
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any
 from estimator_bridge.canned.optimizers import counting_by_global_step, optimizer_v2
 from estimator_bridge.canned.rnn_network import rnn_layer, rnn_model_class
 from estimator_bridge.model import EstimatorSpec, ModeKeys
-from estimator_bridge.tensorflow_private import keras_mask
+from estimator_bridge.tensorflow_private.keras import keras_mask
 
 __all__ = ["rnn_fn"]
 

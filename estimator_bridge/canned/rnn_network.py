@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import set_keras_mask
+from estimator_bridge.tensorflow_private.keras import set_keras_mask
 
 __all__ = ["CELL_TYPES", "USE_DEFAULT", "check_cells", "rnn_layer", "rnn_model_class"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import is_plain_name
+from estimator_bridge.base.any_files import is_plain_name
 from estimator_bridge.checkpoint.folder import checkpoints_in
 from estimator_bridge.checkpoint.integrity import data_files
 from estimator_bridge.own_files import (
@@ -23,7 +23,7 @@ from estimator_bridge.own_files import (
     remove_note,
     write_note,
 )
-from estimator_bridge.tensorflow_private import next_to_delete
+from estimator_bridge.tensorflow_private.saving import next_to_delete
 
 __all__ = ["finish_deletion", "note_deletion", "remove_deletion_note"]
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.any_files import check_is_no_pipe
+from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge.checkpoint.disk_problems import disk_problem
 from estimator_bridge.checkpoint.error_types import (
     DamagedCheckpointError,

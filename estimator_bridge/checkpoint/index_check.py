@@ -14,9 +14,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import check_is_no_pipe
+from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge.checkpoint.index_table import TableError, table_entries, varint
-from estimator_bridge.tensorflow_private import BundleEntryProto, BundleHeaderProto
+from estimator_bridge.tensorflow_private.saving import BundleEntryProto, BundleHeaderProto
 
 __all__ = ["TableError", "check_index"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.any_files import check_is_no_pipe
+from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge.checkpoint.error_types import DamagedCheckpointError, MissingCheckpointError
 from estimator_bridge.checkpoint.integrity import check_intact, data_files, explained_read_errors
 from estimator_bridge.checkpoint.lock import check_model_dir
@@ -18,7 +18,8 @@ from estimator_bridge.checkpoint.publishing import publish
 from estimator_bridge.errors import CheckpointError
 from estimator_bridge.graph import DividedIterators
 from estimator_bridge.own_files import is_link, remove_file, replace_text, set_aside, staged
-from estimator_bridge.tensorflow_private import eager_mode, iterator_state
+from estimator_bridge.tensorflow_private.datasets import iterator_state
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["InputPositionError", "Positions"]
 

@@ -30,7 +30,7 @@ from estimator_bridge.own_files import (
     set_aside,
     staged,
 )
-from estimator_bridge.tensorflow_private import whole_files_written_by
+from estimator_bridge.tensorflow_private.saving import whole_files_written_by
 
 __all__ = ["SAVING", "CheckpointingSession", "complete_files", "remove_leftovers"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import is_plain_name, names_in
+from estimator_bridge.base.any_files import is_plain_name, names_in
 from estimator_bridge.checkpoint.integrity import data_files
 from estimator_bridge.own_files import (
     Identity,

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from estimator_bridge.checkpoint.error_types import CheckpointMismatchError, MissingVariableError
 from estimator_bridge.checkpoint.integrity import check_intact, shorten_list
-from estimator_bridge.tensorflow_private import saved_slice
+from estimator_bridge.tensorflow_private.variables import saved_slice
 
 __all__ = ["check_checkpoint", "describe_variables"]
 

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from estimator_bridge.checkpoint.overwriting import SAVING, CheckpointingSession
 from estimator_bridge.graph import host_device
-from estimator_bridge.tensorflow_private import SessionInterface, eager_mode
+from estimator_bridge.tensorflow_private.names import SessionInterface, eager_mode
 
 __all__ = ["SaverSnapshot", "why_not_beside_steps"]
 

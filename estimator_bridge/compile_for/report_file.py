@@ -7,8 +7,8 @@ import os
 
 from estimator_bridge.compile_for.html_page import page_of
 from estimator_bridge.compile_for.report import Report
-from estimator_bridge.local_files import whole_file
 from estimator_bridge.own_files import temporary_beside
+from estimator_bridge.own_files.local_files import whole_file
 
 __all__ = ["check_report_file", "write_report"]
 

@@ -9,9 +9,9 @@ import dataclasses
 import os
 from collections.abc import Mapping, MutableMapping
 
+from estimator_bridge.base.tpu_presence import CORES
 from estimator_bridge.compile_for.report_file import check_report_file
 from estimator_bridge.compile_for.slices import Slice, find_slice
-from estimator_bridge.tpu_presence import CORES
 
 __all__ = ["Request"]
 

@@ -16,7 +16,8 @@ import tensorflow as tf
 
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot, host_device
 from estimator_bridge.graph.gathered_rows import GATHER, joins_rows, with_rows_gathered
-from estimator_bridge.tensorflow_private import eager_context, eager_mode, flat_call
+from estimator_bridge.tensorflow_private.eager import flat_call
+from estimator_bridge.tensorflow_private.names import eager_context, eager_mode
 
 __all__ = ["dataset_of_plain_graph"]
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.graph.remote_file_errors import explained_remote_file_errors
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["HostDatasets", "HostIterators"]
 

@@ -18,7 +18,7 @@ from estimator_bridge.data.returned_tensors import is_plain
 from estimator_bridge.graph import DividedIterators, InputPart, LiftedSession
 from estimator_bridge.graph.op_kinds import READS
 from estimator_bridge.model.ancestors import ancestors
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["DividedDatasets", "Division", "drawing_nodes"]
 

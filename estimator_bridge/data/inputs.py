@@ -26,7 +26,7 @@ from estimator_bridge.graph import InputPart, LiftedSession, arrays_outside
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.model.ancestors import ancestors
 from estimator_bridge.model.fn_args import fn_args
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["GraphInput", "call_input_fn"]
 

@@ -9,7 +9,8 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import Snapshot
-from estimator_bridge.tensorflow_private import dataset_options, eager_mode, iterator_resource
+from estimator_bridge.tensorflow_private.datasets import iterator_resource
+from estimator_bridge.tensorflow_private.names import dataset_options, eager_mode
 
 __all__ = ["is_repeatable"]
 

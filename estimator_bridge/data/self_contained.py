@@ -18,7 +18,7 @@ from estimator_bridge.graph import Snapshot
 from estimator_bridge.graph.function_library import called_functions, reached
 from estimator_bridge.graph.op_kinds import DEQUEUES
 from estimator_bridge.graph.snapshot import is_stateful, node_name
-from estimator_bridge.tensorflow_private import eager_mode, op_def
+from estimator_bridge.tensorflow_private.names import eager_mode, op_def
 
 __all__ = ["Outside", "outside_of", "outside_of_dataset"]
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from estimator_bridge.base.missing_names import missing_getattr
 from estimator_bridge.canned import (
     KMeans,
     LinearSDCA,
@@ -21,7 +22,6 @@ from estimator_bridge.experimental.early_stopping import (
 from estimator_bridge.experimental.in_memory_evaluator import InMemoryEvaluatorHook
 from estimator_bridge.experimental.logit_fns import call_logit_fn
 from estimator_bridge.export import build_raw_supervised_input_receiver_fn
-from estimator_bridge.missing_names import missing_getattr
 from estimator_bridge.training import CheckpointInputPipelineHook
 from estimator_bridge.training.event_files import read_eval_metrics
 

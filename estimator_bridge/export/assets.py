@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import check_is_no_pipe
+from estimator_bridge.base.any_files import check_is_no_pipe
 
 __all__ = ["check_assets", "check_assets_extra", "copy_assets_extra"]
 

@@ -16,7 +16,7 @@ from estimator_bridge.export.single_replica import write_sums_as_identities
 from estimator_bridge.export.variable_values import saver_of, set_values
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.model import EstimatorSpec, ModeKeys
-from estimator_bridge.tensorflow_private import last_meta_graph
+from estimator_bridge.tensorflow_private.saving import last_meta_graph
 
 __all__ = ["export_saved_model"]
 

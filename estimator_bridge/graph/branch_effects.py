@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph.function_library import called_functions, functions_where
 from estimator_bridge.graph.op_kinds import DRAWS, READS, V1_CONTROL_FLOW
-from estimator_bridge.tensorflow_private import op_def
+from estimator_bridge.tensorflow_private.names import op_def
 
 __all__ = ["keep_branch_effects", "state_changes"]
 

@@ -19,7 +19,7 @@ from estimator_bridge.graph.function_library import called_functions
 from estimator_bridge.graph.op_kinds import V1_CONTROL_FLOW
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.graph.user_line import line_of_node
-from estimator_bridge.tensorflow_private import xla_op_types
+from estimator_bridge.tensorflow_private.xla import xla_op_types
 
 __all__ = ["Obstacle", "find_obstacles", "lowering_error", "not_compilable", "xla_compiles"]
 

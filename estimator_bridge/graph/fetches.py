@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph.reference_variables import end_read, fetched_reference
-from estimator_bridge.tensorflow_private import IndexedSlicesValue
+from estimator_bridge.tensorflow_private.names import IndexedSlicesValue
 
 __all__ = ["Fetches", "flat_feed"]
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from estimator_bridge.tensorflow_private import eager_context, op_def
+from estimator_bridge.tensorflow_private.names import eager_context, op_def
 
 __all__ = ["called_functions", "functions_where", "reached", "register_functions"]
 

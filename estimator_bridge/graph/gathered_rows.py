@@ -24,7 +24,7 @@ import tensorflow as tf
 from estimator_bridge.graph.node_maker import NodeMaker, set_attribute
 from estimator_bridge.graph.row_pipelines import RowPipeline, find_row_pipelines
 from estimator_bridge.graph.snapshot import Snapshot
-from estimator_bridge.tensorflow_private import op_def
+from estimator_bridge.tensorflow_private.names import op_def
 
 __all__ = ["GATHER", "has_rows", "joins_rows", "with_rows_gathered"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import existing_global_step_read
+from estimator_bridge.tensorflow_private.names import existing_global_step_read
 
 __all__ = ["rewritten_global_step_read"]
 

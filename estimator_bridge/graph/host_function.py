@@ -13,7 +13,8 @@ from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.replica_local import replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
-from estimator_bridge.tensorflow_private import eager_mode, flat_call
+from estimator_bridge.tensorflow_private.eager import flat_call
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["HostFunction"]
 

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph.function_library import functions_where
 from estimator_bridge.graph.op_kinds import MEETINGS
-from estimator_bridge.tensorflow_private import op_def
+from estimator_bridge.tensorflow_private.names import op_def
 
 __all__ = ["inline_call", "inline_sums"]
 

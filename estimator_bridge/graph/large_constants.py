@@ -20,11 +20,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import (
-    constants_made_otherwise,
-    eager_mode,
-    host_address,
-)
+from estimator_bridge.tensorflow_private.eager import host_address
+from estimator_bridge.tensorflow_private.graphs import constants_made_otherwise
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["arrays_outside", "free_arrays", "free_rows", "take_large_constants", "with_value"]
 

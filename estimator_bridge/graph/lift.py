@@ -22,7 +22,7 @@ from estimator_bridge.graph.randomness import (
     replica_key,
 )
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
-from estimator_bridge.tensorflow_private import import_below_control_edges
+from estimator_bridge.tensorflow_private.graphs import import_below_control_edges
 
 __all__ = ["JoinFn", "Lifted"]
 

@@ -16,7 +16,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.tensorflow_private import read_profile
+from estimator_bridge.tensorflow_private.saving import read_profile
 
 __all__ = ["asks_for_trace", "profile_run"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import get_tpu_context
+from estimator_bridge.tensorflow_private.names import get_tpu_context
 
 __all__ = [
     "TracedGraph",

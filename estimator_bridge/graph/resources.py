@@ -23,13 +23,9 @@ from estimator_bridge.graph.placement import core_of
 from estimator_bridge.graph.replica_local import replica_locals
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.graph.whole_values import WholeValues
-from estimator_bridge.tensorflow_private import (
-    UninitializedVariable,
-    cores_per_replica,
-    eager_mode,
-    host_address,
-    op_def,
-)
+from estimator_bridge.tensorflow_private.eager import host_address
+from estimator_bridge.tensorflow_private.names import UninitializedVariable, eager_mode, op_def
+from estimator_bridge.tensorflow_private.strategies import cores_per_replica
 
 __all__ = ["DeviceValues", "Resources", "host_device"]
 

@@ -27,7 +27,7 @@ from estimator_bridge.graph.resources import Resources
 from estimator_bridge.graph.session_input import SessionInput
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.graph.variable_fetches import fetched_variables
-from estimator_bridge.tensorflow_private import SessionInterface
+from estimator_bridge.tensorflow_private.names import SessionInterface
 
 __all__ = ["LiftedSession"]
 

@@ -14,7 +14,8 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph.snapshot import Snapshot, node_name
-from estimator_bridge.tensorflow_private import eager_mode, end_iterator
+from estimator_bridge.tensorflow_private.datasets import end_iterator
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["DividedIterators", "InputPart", "SessionInput"]
 

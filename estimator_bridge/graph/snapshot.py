@@ -15,7 +15,7 @@ from estimator_bridge.graph.inline import inline_sums
 from estimator_bridge.graph.large_constants import free_arrays, free_rows, take_large_constants
 from estimator_bridge.graph.reference_reads import with_reference_reads
 from estimator_bridge.graph.reference_variables import end_read, reference_variables
-from estimator_bridge.tensorflow_private import op_def
+from estimator_bridge.tensorflow_private.names import op_def
 
 __all__ = ["Snapshot", "is_stateful", "node_name", "tensor_ref"]
 

@@ -18,15 +18,14 @@ from estimator_bridge.graph.reference_variables import (
     reference_variables,
     would_be_reference,
 )
-from estimator_bridge.tensorflow_private import (
+from estimator_bridge.tensorflow_private.cores import runs_on_cores
+from estimator_bridge.tensorflow_private.graphs import (
     branches_in_name_scopes,
-    get_tpu_context,
-    keras_seed_source,
     loops_keep_what_gradients_need,
-    runs_on_cores,
-    xla_context,
-    xla_context_of_cpus,
 )
+from estimator_bridge.tensorflow_private.keras import keras_seed_source
+from estimator_bridge.tensorflow_private.names import get_tpu_context
+from estimator_bridge.tensorflow_private.xla import xla_context, xla_context_of_cpus
 
 __all__ = [
     "GlobalSteps",

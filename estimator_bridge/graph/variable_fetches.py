@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import existing_global_step_read
+from estimator_bridge.tensorflow_private.names import existing_global_step_read
 
 __all__ = ["fetched_variables"]
 

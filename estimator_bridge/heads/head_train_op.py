@@ -15,7 +15,8 @@ from estimator_bridge.model.cross_shard import (
     number_of_shards,
 )
 from estimator_bridge.model.keras_optimizer import as_graph_optimizer
-from estimator_bridge.tensorflow_private import counts_steps_itself, shard_reduction
+from estimator_bridge.tensorflow_private.keras import counts_steps_itself
+from estimator_bridge.tensorflow_private.optimizers import shard_reduction
 
 __all__ = ["keras_train_op", "v1_train_op", "write_summaries"]
 

@@ -10,7 +10,8 @@ import tensorflow as tf
 from estimator_bridge.data import GraphInput, call_input_fn
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.runtime import default_strategy
-from estimator_bridge.tensorflow_private import eager_mode, end_iterator, watch_ends
+from estimator_bridge.tensorflow_private.datasets import end_iterator, watch_ends
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["is_dataset_fn", "numpy_batches"]
 

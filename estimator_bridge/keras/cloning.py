@@ -12,13 +12,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import (
+from estimator_bridge.tensorflow_private.keras import (
     add_sample_weights,
     compile_arguments,
-    eager_mode,
     is_graph_network,
     set_model_inputs,
 )
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["CompiledModel", "keras_in_graphs"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.model import cross_replica_sum
-from estimator_bridge.tensorflow_private import metric_update
+from estimator_bridge.tensorflow_private.keras import metric_update
 
 __all__ = ["MetricSums"]
 

@@ -19,7 +19,7 @@ from estimator_bridge.keras.structures import (
     weights_of,
 )
 from estimator_bridge.model import EstimatorSpec, ModeKeys
-from estimator_bridge.tensorflow_private import compiled_metrics, make_train_function
+from estimator_bridge.tensorflow_private.keras import compiled_metrics, make_train_function
 
 __all__ = ["keras_model_fn", "train_op_of"]
 

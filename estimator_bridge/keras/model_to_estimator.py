@@ -12,7 +12,7 @@ from estimator_bridge.keras.cloning import CompiledModel
 from estimator_bridge.keras.initial_checkpoint import first_values
 from estimator_bridge.keras.model_fn import keras_model_fn
 from estimator_bridge.model import RunConfig
-from estimator_bridge.tensorflow_private import is_graph_network, was_initialized
+from estimator_bridge.tensorflow_private.keras import is_graph_network, was_initialized
 from estimator_bridge.training import Estimator, EstimatorV1
 from estimator_bridge.training.configuration import config_with_folder
 

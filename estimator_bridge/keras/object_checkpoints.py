@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import track
+from estimator_bridge.tensorflow_private.keras import track
 
 __all__ = ["OBJECTS_OF", "object_saver", "object_scaffold"]
 

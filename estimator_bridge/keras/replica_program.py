@@ -14,8 +14,9 @@ from estimator_bridge.keras.metric_sums import MetricSums
 from estimator_bridge.keras.model_fn import train_op_of
 from estimator_bridge.model import CrossShardOptimizer, ModeKeys, cross_replica_sum
 from estimator_bridge.runtime import BatchLayout, LoopRequest, ReplicaStep, Step
-from estimator_bridge.tensorflow_private import eager_mode, training_metrics
-from estimator_bridge.tensorflow_private import hypers as hypers_of
+from estimator_bridge.tensorflow_private.keras import hypers as hypers_of
+from estimator_bridge.tensorflow_private.keras import training_metrics
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["ReplicaProgram"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import is_graph_network
+from estimator_bridge.tensorflow_private.keras import is_graph_network
 
 __all__ = ["FormattedKeyError", "inputs_of", "split_sample_weights", "targets_of", "weights_of"]
 

@@ -20,7 +20,7 @@ from estimator_bridge.keras.cloning import CompiledModel
 from estimator_bridge.keras.cores import Cores
 from estimator_bridge.keras.tpu_strategy import TPUDistributionStrategy
 from estimator_bridge.model import ModeKeys
-from estimator_bridge.tensorflow_private import compile_arguments, hypers, is_graph_network
+from estimator_bridge.tensorflow_private.keras import compile_arguments, hypers, is_graph_network
 
 __all__ = ["KerasTPUModel", "tpu_model"]
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Mapping
 from types import ModuleType
 
+from estimator_bridge.base.public_names import V1_PLACES, V2_PLACES
 from estimator_bridge.legacy.lazy_module import LazyModule
-from estimator_bridge.public_names import V1_PLACES, V2_PLACES
 
 __all__ = ["api_module_v1", "api_module_v2"]
 

@@ -10,13 +10,13 @@ import warnings
 from types import ModuleType
 from typing import Any
 
+from estimator_bridge.base.tensorflow_namespaces import tensorflow_namespaces
 from estimator_bridge.legacy.api_modules import api_module_v1, api_module_v2
 from estimator_bridge.legacy.lazy_module import LazyModule
 from estimator_bridge.legacy.old_paths import OLD_MODULES, below
 from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
 from estimator_bridge.legacy.tf1.private_modules import find_private_names
 from estimator_bridge.legacy.tpu_functions import redirect_tpu_functions
-from estimator_bridge.tensorflow_namespaces import tensorflow_namespaces
 
 __all__ = ["install"]
 
@@ -59,10 +59,11 @@ def install() -> None:
             "estimator_bridge), or install TensorFlow 2.16 or newer."
         )
     from estimator_bridge import tpu_embedding_parameters
-    from estimator_bridge.duplicate_log_lines import drop_duplicate_lines
+    from estimator_bridge.base.duplicate_log_lines import drop_duplicate_lines
     from estimator_bridge.legacy.tpu_cluster_resolver import TPUClusterResolver
     from estimator_bridge.runtime.tpu_api import make_tpu_api_know_cores
-    from estimator_bridge.tensorflow_private import restore_variable_v1, use_steady_timers
+    from estimator_bridge.tensorflow_private.timers import use_steady_timers
+    from estimator_bridge.tensorflow_private.variables import restore_variable_v1
 
     for name, namespace in tensorflow_namespaces():
         namespace.estimator = v1 if name.endswith("v1") else v2  # type: ignore[attr-defined]

@@ -6,8 +6,8 @@ import importlib
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from estimator_bridge.lazy_namespace import LazyNamespace, loaded_names
-from estimator_bridge.missing_names import missing_getattr
+from estimator_bridge.base.lazy_namespace import LazyNamespace, loaded_names
+from estimator_bridge.base.missing_names import missing_getattr
 
 __all__ = ["LazyModule"]
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.any_files import check_is_no_pipe, read_at_most
+from estimator_bridge.base.any_files import check_is_no_pipe, read_at_most
 from estimator_bridge.legacy.downloads import local_copy
 
 __all__ = ["IMAGES", "LABELS", "DataSet", "DataSets", "decode", "read_data_sets"]

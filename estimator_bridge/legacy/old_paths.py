@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from estimator_bridge.base.public_names import CANNED, HOOKS, V1_PLACES, V2_PLACES
 from estimator_bridge.legacy.library.names import GONE_MODULES, GONE_NAMES, LIBRARY_NAMES
-from estimator_bridge.public_names import CANNED, HOOKS, V1_PLACES, V2_PLACES
 
 __all__ = ["OLD_MODULES", "below"]
 

@@ -25,6 +25,7 @@ def bridge_v1_behavior() -> None:
 
     Repeated calls change nothing.
     """
+    from estimator_bridge.base.tpu_presence import CORES
     from estimator_bridge.legacy.running.bridges.batch_norm import ignore_moments_mask
     from estimator_bridge.legacy.running.bridges.dimensions import accept_float_dimensions
     from estimator_bridge.legacy.running.bridges.sessions import (
@@ -34,7 +35,6 @@ def bridge_v1_behavior() -> None:
     from estimator_bridge.legacy.running.bridges.summaries import write_without_tensorboard
     from estimator_bridge.legacy.running.tensorflow_setup import split_the_cpu
     from estimator_bridge.legacy.tf1.variable_truth import make_variables_truthy
-    from estimator_bridge.tpu_presence import CORES
 
     run_sessions_on_cores()
     emulate_feeds()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from estimator_bridge.base.public_names import V2_PLACES
 from estimator_bridge.legacy.library.names import GONE_MODULES
 from estimator_bridge.legacy.old_paths import OLD_MODULES
 from estimator_bridge.legacy.running.dialects import Dialect
@@ -25,7 +26,6 @@ from estimator_bridge.legacy.tf1.private_names import (
     ROOT,
     advice_on,
 )
-from estimator_bridge.public_names import V2_PLACES
 from estimator_bridge.tf_contrib.namespace_advice import OF_TF1, Namespaces
 
 __all__ = ["Fate", "NameEntry", "canonical", "look_up", "tf_slim_name"]

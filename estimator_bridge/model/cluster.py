@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.redaction import redacted
+from estimator_bridge.base.redaction import redacted
 
 __all__ = ["Cluster", "TaskType", "parse_cluster"]
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.model.keras_optimizer import as_graph_optimizer
 from estimator_bridge.model.replaced_functions import original_tpu_function
-from estimator_bridge.tensorflow_private import get_tpu_context
+from estimator_bridge.tensorflow_private.names import get_tpu_context
 
 __all__ = [
     "CrossShardOptimizer",

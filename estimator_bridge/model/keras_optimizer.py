@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import keras_optimizer_name
+from estimator_bridge.tensorflow_private.keras import keras_optimizer_name
 
 __all__ = ["KerasOptimizer", "as_graph_optimizer"]
 

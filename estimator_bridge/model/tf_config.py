@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from estimator_bridge.redaction import redacted
+from estimator_bridge.base.redaction import redacted
 
 __all__ = ["read_tf_config"]
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.any_files import check_is_no_pipe
+from estimator_bridge.base.any_files import check_is_no_pipe
 
 __all__ = ["VocabInfo", "WarmStartSettings", "parse_warm_start", "warm_start"]
 

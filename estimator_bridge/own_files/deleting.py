@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from estimator_bridge.any_files import is_remote
+from estimator_bridge.base.any_files import is_remote
 
 __all__ = [
     "Identity",

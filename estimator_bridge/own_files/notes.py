@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from estimator_bridge.any_files import is_folder, is_remote
+from estimator_bridge.base.any_files import is_folder, is_remote
 from estimator_bridge.own_files.deleting import identity_of, lies_at, remove_file, set_aside
 from estimator_bridge.own_files.staging import replace_text
 

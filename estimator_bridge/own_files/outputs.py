@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from estimator_bridge.any_files import open_bytes, read_at_most
+from estimator_bridge.base.any_files import open_bytes, read_at_most
 from estimator_bridge.own_files.deleting import identity_of, lies_at
 from estimator_bridge.own_files.notes import log_once, read_note, write_note
 from estimator_bridge.own_files.staging import replace_file

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 
-from estimator_bridge.any_files import files_below, is_folder, is_remote, open_bytes
+from estimator_bridge.base.any_files import files_below, is_folder, is_remote, open_bytes
 from estimator_bridge.own_files.deleting import (
     Identity,
     identity_of,

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator
 from typing import IO, Union
 
-from estimator_bridge.any_files import is_folder, is_remote, names_in
+from estimator_bridge.base.any_files import is_folder, is_remote, names_in
 from estimator_bridge.own_files.deleting import (
     make_own_folder,
     move_over,

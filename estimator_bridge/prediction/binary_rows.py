@@ -6,11 +6,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import check_is_no_pipe
+from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge.prediction.rows import BadRow, Found, Row
 from estimator_bridge.records.framing import Damage, walk
 from estimator_bridge.records.source import OVERHEAD
-from estimator_bridge.tensorflow_private import tf_record_random_reader
+from estimator_bridge.tensorflow_private.names import tf_record_random_reader
 
 __all__ = ["image_rows", "record_rows"]
 

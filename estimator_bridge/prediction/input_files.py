@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Sequence
 
-from estimator_bridge.any_files import (
+from estimator_bridge.base.any_files import (
     check_is_file,
     exists,
     files_below,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 
-from estimator_bridge.any_files import exists, is_folder, names_in
+from estimator_bridge.base.any_files import exists, is_folder, names_in
 from estimator_bridge.errors import CheckpointError
 
 __all__ = ["ModelFolder", "find_model"]

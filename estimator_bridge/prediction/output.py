@@ -12,9 +12,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
-from estimator_bridge.any_files import is_remote
+from estimator_bridge.base.any_files import is_remote
 from estimator_bridge.errors import DataError
-from estimator_bridge.local_files import whole_file
+from estimator_bridge.own_files.local_files import whole_file
 
 __all__ = ["ENDINGS", "check_output", "opened"]
 

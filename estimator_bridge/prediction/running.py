@@ -13,6 +13,7 @@ from typing import Any, Callable, TextIO
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.base.terminal_text import printable
 from estimator_bridge.checkpoint import explained_full_disk_of
 from estimator_bridge.errors import DataError
 from estimator_bridge.prediction.accepted_kinds import check_kind
@@ -23,7 +24,6 @@ from estimator_bridge.prediction.rows import BadRow, Found, Row, RowError
 from estimator_bridge.prediction.served_model import ServedModel
 from estimator_bridge.prediction.text_rows import csv_rows, header_of, json_rows
 from estimator_bridge.prediction.values import Arrays, arrays_of
-from estimator_bridge.terminal_text import printable
 
 __all__ = ["Counts", "Settings", "predict"]
 

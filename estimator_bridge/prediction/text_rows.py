@@ -7,9 +7,9 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from estimator_bridge.any_files import open_bytes
+from estimator_bridge.base.any_files import open_bytes
+from estimator_bridge.base.foreign_json import foreign_json
 from estimator_bridge.errors import DataError
-from estimator_bridge.foreign_json import foreign_json
 from estimator_bridge.prediction.rows import BadRow, Found, Row
 
 __all__ = ["csv_rows", "header_of", "json_rows"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.foreign_json import foreign_json
+from estimator_bridge.base.foreign_json import foreign_json
 from estimator_bridge.prediction.accepted_kinds import (
     HEIGHT_AND_WIDTH,
     has_pixels,

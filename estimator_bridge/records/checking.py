@@ -23,7 +23,7 @@ from estimator_bridge.records.inspection import (
 from estimator_bridge.records.manifest import Manifest, read_manifest, size_and_checksum
 from estimator_bridge.records.sharding import LARGEST, SMALLEST, shards_for
 from estimator_bridge.records.unreadable import Unreadable, unreadable_in
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["RecordReport", "check"]
 

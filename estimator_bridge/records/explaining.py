@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.records.images import image_features, images_of
 from estimator_bridge.records.inspection import damage_in, features_of
 from estimator_bridge.records.unreadable import unreadable_in
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["first_unreadable"]
 

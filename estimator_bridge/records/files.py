@@ -9,7 +9,7 @@ from typing import Union
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import check_is_file
+from estimator_bridge.base.any_files import check_is_file
 from estimator_bridge.errors import DataError
 from estimator_bridge.records.features import Feature
 from estimator_bridge.records.framing import begins_as_records

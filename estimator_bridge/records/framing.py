@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import check_is_no_pipe, is_remote
+from estimator_bridge.base.any_files import check_is_no_pipe, is_remote
 from estimator_bridge.errors import DataError
 
 __all__ = [

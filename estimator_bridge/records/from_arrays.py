@@ -12,7 +12,7 @@ import tensorflow as tf
 from estimator_bridge.errors import DataError
 from estimator_bridge.records.features import Feature, encode
 from estimator_bridge.records.source import OVERHEAD, Source, mean_size
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["from_arrays", "from_dataset"]
 

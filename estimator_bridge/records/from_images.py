@@ -14,7 +14,7 @@ from estimator_bridge.records.files import check_regular
 from estimator_bridge.records.images import decoded_image
 from estimator_bridge.records.source import OVERHEAD, Source
 from estimator_bridge.records.unreadable import reason_of
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["from_images"]
 

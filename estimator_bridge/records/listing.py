@@ -12,7 +12,7 @@ from estimator_bridge.records.features import Feature
 from estimator_bridge.records.files import Paths, find_records
 from estimator_bridge.records.framing import records_in
 from estimator_bridge.records.inspection import features_of, first_records
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["Listing", "describe", "feature_lines"]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import check_is_file, is_plain_name
+from estimator_bridge.base.any_files import check_is_file, is_plain_name
+from estimator_bridge.base.foreign_json import foreign_json
 from estimator_bridge.errors import DataError
-from estimator_bridge.foreign_json import foreign_json
 from estimator_bridge.records.features import Feature
 from estimator_bridge.records.framing import MOST_BYTES
 

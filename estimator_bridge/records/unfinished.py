@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any
 
-from estimator_bridge.any_files import is_plain_name
+from estimator_bridge.base.any_files import is_plain_name
 from estimator_bridge.own_files import read_note
 from estimator_bridge.records.manifest import Shard
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.base.redaction import redacted
+from estimator_bridge.base.tpu_presence import default_tpu_name, find_tpu
 from estimator_bridge.errors import AcceleratorNotFoundError
-from estimator_bridge.redaction import redacted
 from estimator_bridge.runtime.deadlines import problem_at
 from estimator_bridge.runtime.local_clusters import (
     cluster_for_any_tpu,
@@ -20,7 +21,6 @@ from estimator_bridge.runtime.local_clusters import (
     parse_local,
 )
 from estimator_bridge.runtime.tpu_api import make_tpu_api_know_cores
-from estimator_bridge.tpu_presence import default_tpu_name, find_tpu
 
 __all__ = [
     "ON_CORES",

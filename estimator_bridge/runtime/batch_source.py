@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import tensorflow as tf
 
 from estimator_bridge.graph import DividedIterators
-from estimator_bridge.tensorflow_private import iterator_resource
+from estimator_bridge.tensorflow_private.datasets import iterator_resource
 
 __all__ = ["BatchSource", "HostBatchSource", "batch_source_of"]
 

@@ -14,13 +14,9 @@ from estimator_bridge.errors import WorkerError
 from estimator_bridge.runtime.addresses import port_holder, port_problem, problems_at
 from estimator_bridge.runtime.deadlines import interruptible_wait, within
 from estimator_bridge.runtime.workers import Workers, workers_of
-from estimator_bridge.tensorflow_private import (
-    bound_wait_for_workers,
-    communication_options,
-    eager_mode,
-    reset_eager_context,
-    server_runs,
-)
+from estimator_bridge.tensorflow_private.eager import bound_wait_for_workers
+from estimator_bridge.tensorflow_private.names import eager_mode, reset_eager_context
+from estimator_bridge.tensorflow_private.strategies import communication_options, server_runs
 
 __all__ = ["connect_workers", "multi_worker_strategy"]
 

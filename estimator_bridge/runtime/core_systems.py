@@ -7,7 +7,8 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.runtime.local_clusters import LocalClusterResolver, local_devices
 from estimator_bridge.runtime.topology import topology_of
-from estimator_bridge.tensorflow_private import eager_mode, stop_tuning_device_datasets
+from estimator_bridge.tensorflow_private.cores import stop_tuning_device_datasets
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["shut_down_cores", "start_cores", "started_devices"]
 

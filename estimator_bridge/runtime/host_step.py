@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot, StateCut, host_device
 from estimator_bridge.runtime.replicas import gather
 from estimator_bridge.runtime.step_values import HostStage
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["HostPart"]
 

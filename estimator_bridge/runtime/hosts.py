@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import host_device
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
-from estimator_bridge.tensorflow_private import PerReplica
+from estimator_bridge.tensorflow_private.names import PerReplica
 
 __all__ = ["Host", "hosts_of", "is_here", "split_over_hosts"]
 

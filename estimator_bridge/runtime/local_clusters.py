@@ -9,11 +9,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.base.jax_names import parse_jax_name
+from estimator_bridge.base.tpu_presence import CORES, RUNTIME
 from estimator_bridge.errors import AcceleratorNotFoundError, TooLateError
-from estimator_bridge.jax_names import parse_jax_name
 from estimator_bridge.runtime.on_jax.devices import jax_devices
-from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.tpu_presence import CORES, RUNTIME
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = [
     "EmulatedClusterResolver",

@@ -18,7 +18,7 @@ from estimator_bridge.runtime.prepared_step import WatchedStep, prepare_step
 from estimator_bridge.runtime.replicas import SPLIT_EVENLY, BatchLayout
 from estimator_bridge.runtime.single_step import SingleStep
 from estimator_bridge.runtime.step_values import FETCHES_NOTHING, LoopRequest, LoopResult, Step
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["StepLoop", "is_on_jax", "step_loop"]
 

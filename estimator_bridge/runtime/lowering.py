@@ -14,7 +14,7 @@ from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import JoinFn, Lifted, Resources, Snapshot
 from estimator_bridge.graph.compilable import find_obstacles, lowering_error, not_compilable
 from estimator_bridge.graph.user_line import line_of_node
-from estimator_bridge.tensorflow_private import xla_all_reduce, xla_replica_id
+from estimator_bridge.tensorflow_private.xla import xla_all_reduce, xla_replica_id
 
 __all__ = ["StepLowering"]
 

@@ -19,7 +19,8 @@ from estimator_bridge.runtime.prepared_step import WatchedStep
 from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.runtime.step_outputs import StepOutputs
 from estimator_bridge.runtime.step_values import LoopResult
-from estimator_bridge.tensorflow_private import eager_mode, flat_call
+from estimator_bridge.tensorflow_private.eager import flat_call
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["ManySteps"]
 

@@ -10,7 +10,8 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.runtime.hosts import Host, split_over_hosts
-from estimator_bridge.tensorflow_private import PerReplica, merges_replicas
+from estimator_bridge.tensorflow_private.names import PerReplica
+from estimator_bridge.tensorflow_private.strategies import merges_replicas
 
 __all__ = [
     "SPLIT_EVENLY",

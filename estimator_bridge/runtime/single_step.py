@@ -10,7 +10,9 @@ import tensorflow as tf
 from estimator_bridge.graph import host_device
 from estimator_bridge.runtime.prepared_step import WatchedStep
 from estimator_bridge.runtime.step_values import LoopResult
-from estimator_bridge.tensorflow_private import drawn_by, eager_mode, flat_call
+from estimator_bridge.tensorflow_private.datasets import drawn_by
+from estimator_bridge.tensorflow_private.eager import flat_call
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["SingleStep"]
 

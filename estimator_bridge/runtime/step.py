@@ -25,7 +25,8 @@ from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.replicas import SPLIT_EVENLY, BatchLayout, replica_id
 from estimator_bridge.runtime.step_values import FETCHES_NOTHING, LoopRequest, Step
 from estimator_bridge.runtime.workers import workers_of
-from estimator_bridge.tensorflow_private import cores_per_replica, eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
+from estimator_bridge.tensorflow_private.strategies import cores_per_replica
 
 __all__ = ["ReplicaStep"]
 

@@ -8,12 +8,12 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.redaction import redacted
 from estimator_bridge.errors import (
     INSTEAD_OF_JAX,
     AcceleratorNotFoundError,
     NotOnJaxError,
 )
-from estimator_bridge.redaction import redacted
 from estimator_bridge.runtime.accelerators import (
     ON_CORES,
     NoTPUClusterResolver,
@@ -34,7 +34,7 @@ from estimator_bridge.runtime.local_clusters import (
 )
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.topology import assign_cores, check_cores_per_replica
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["default_strategy", "started_topology", "tpu_strategy"]
 

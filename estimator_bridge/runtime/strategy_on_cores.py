@@ -17,13 +17,13 @@ from estimator_bridge.runtime.local_clusters import (
     cluster_for_any_tpu,
 )
 from estimator_bridge.runtime.partitions import check_logical_device, check_partition
-from estimator_bridge.tensorflow_private import (
+from estimator_bridge.tensorflow_private.cores import (
     ExtendedOnCores,
     OnCores,
-    eager_mode,
     validate_run_function,
     without_jit,
 )
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["STRATEGIES", "local_cluster"]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.base.tensorflow_namespaces import tensorflow_namespaces
 from estimator_bridge.runtime.core_systems import shut_down_cores, start_cores
 from estimator_bridge.runtime.local_clusters import LocalClusterResolver
 from estimator_bridge.runtime.strategy_on_cores import STRATEGIES, local_cluster
-from estimator_bridge.tensorflow_namespaces import tensorflow_namespaces
-from estimator_bridge.tensorflow_private import runs_on_cores
+from estimator_bridge.tensorflow_private.cores import runs_on_cores
 
 __all__ = ["make_tpu_api_know_cores"]
 

@@ -22,7 +22,8 @@ from estimator_bridge.errors import WorkerError
 from estimator_bridge.runtime.addresses import problems_at
 from estimator_bridge.runtime.worker_loss import is_slow_peer
 from estimator_bridge.runtime.workers import Workers
-from estimator_bridge.tensorflow_private import eager_context, open_event_writers
+from estimator_bridge.tensorflow_private.hooks import open_event_writers
+from estimator_bridge.tensorflow_private.names import eager_context
 
 __all__ = ["command_line", "next_attempt", "rejoin", "tell_failure", "too_late"]
 

@@ -15,7 +15,8 @@ from estimator_bridge.graph import JoinFn, host_device
 from estimator_bridge.runtime.collective_keys import CollectiveKeys
 from estimator_bridge.runtime.deadlines import worker_secs
 from estimator_bridge.runtime.replicas import WorkerJoin, join_replicas
-from estimator_bridge.tensorflow_private import communication_options, eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
+from estimator_bridge.tensorflow_private.strategies import communication_options
 
 __all__ = ["Workers", "local_replicas", "workers_of"]
 

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_bridge.runtime.topology import assign_cores, topology_of
-from estimator_bridge.tensorflow_private import eager_mode, wrap_variable_creation
+from estimator_bridge.tensorflow_private.names import eager_mode
+from estimator_bridge.tensorflow_private.strategies import wrap_variable_creation
 
 __all__ = ["TPUGraph", "described_tpu"]
 

@@ -8,7 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession, trace_graph
-from estimator_bridge.tensorflow_private import eager_mode, end_iterator, watch_ends
+from estimator_bridge.tensorflow_private.datasets import end_iterator, watch_ends
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.tpu.execution import TPUExecution
 
 __all__ = ["KeptBatch"]

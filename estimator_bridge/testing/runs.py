@@ -15,7 +15,7 @@ from estimator_bridge.graph.op_kinds import DRAWS
 from estimator_bridge.graph.randomness import is_seeded
 from estimator_bridge.graph.user_line import line_of_node
 from estimator_bridge.runtime import StepLoop
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.testing.described_tpu import TPUGraph
 from estimator_bridge.testing.kept_batch import KeptBatch
 from estimator_bridge.tpu.estimator import TPUEstimator

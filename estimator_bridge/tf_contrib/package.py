@@ -6,8 +6,8 @@ import importlib
 import os
 from types import ModuleType
 
+from estimator_bridge.base.version import __version__
 from estimator_bridge.errors import MissingImportError
-from estimator_bridge.version import __version__
 
 __all__ = ["LIBRARY_FOLDERS", "is_of_library", "load_contrib"]
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import core_lookup_width, embedding_lookup_device
+from estimator_bridge.tensorflow_private.columns import core_lookup_width, embedding_lookup_device
 from estimator_bridge.tpu.embedding_spec import TPU_EMBEDDING_COLUMNS, EmbeddingConfigSpec
 
 __all__ = ["EmbeddingFeature", "check_features", "embedding_features"]

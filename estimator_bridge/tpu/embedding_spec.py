@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from estimator_bridge.tensorflow_private import (
+from estimator_bridge.tensorflow_private.columns import (
     EMBEDDING_COLUMN,
     PLAIN_EMBEDDING_COLUMNS,
     SHARED_EMBEDDING_COLUMN,

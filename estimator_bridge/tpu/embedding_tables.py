@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_bridge.model.cross_shard import cross_replica_sum
-from estimator_bridge.tensorflow_private import (
+from estimator_bridge.tensorflow_private.columns import (
     SHARED_EMBEDDING_COLUMN,
     columns_as_on_a_cpu,
-    operations_made_otherwise,
     shared_table_name,
 )
+from estimator_bridge.tensorflow_private.graphs import operations_made_otherwise
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
 from estimator_bridge.tpu.optimizers_of_tables import optimizers_may_train_nothing
 from estimator_bridge.tpu_embedding_parameters import (

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import Maker, control_flow_context
+from estimator_bridge.tensorflow_private.graphs import Maker, control_flow_context
 
 __all__ = ["CAPACITY", "FEEDS", "core_is", "current_core", "program_graph"]
 

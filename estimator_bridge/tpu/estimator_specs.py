@@ -10,7 +10,7 @@ import tensorflow as tf
 from estimator_bridge.graph import Resources, Snapshot, StateCut, cut_before_state, needs_batch
 from estimator_bridge.model import EstimatorSpec, ModeKeys, TPUEstimatorSpec
 from estimator_bridge.model.cross_shard import cross_replica_sum
-from estimator_bridge.tensorflow_private import last_loss_reduction
+from estimator_bridge.tensorflow_private.graphs import last_loss_reduction
 from estimator_bridge.training.distribution.divergence_check import check_no_divergence
 from estimator_bridge.training.execution import reference
 

@@ -19,7 +19,7 @@ from estimator_bridge.model import (
     parse_iterations_per_loop,
 )
 from estimator_bridge.model.cross_shard import each_sees_all
-from estimator_bridge.tensorflow_private import cores_per_replica
+from estimator_bridge.tensorflow_private.strategies import cores_per_replica
 from estimator_bridge.tpu.embedding_features import embedding_features
 from estimator_bridge.tpu.embedding_spec import EmbeddingConfigSpec
 from estimator_bridge.tpu.embedding_tables import EmbeddingTables

@@ -12,11 +12,8 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.runtime import tpu_present
-from estimator_bridge.tensorflow_private import (
-    TPUInfeedQueue,
-    operations_made_otherwise,
-    tpu_ops,
-)
+from estimator_bridge.tensorflow_private.graphs import operations_made_otherwise
+from estimator_bridge.tensorflow_private.names import TPUInfeedQueue, tpu_ops
 from estimator_bridge.tpu.emulated_feeds import FEEDS, current_core
 
 __all__ = [

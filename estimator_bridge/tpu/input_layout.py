@@ -11,7 +11,7 @@ from estimator_bridge.model import InputPipelineConfig, ModeKeys
 from estimator_bridge.model.tpu_config import TPUConfig
 from estimator_bridge.runtime import Host, hosts_of
 from estimator_bridge.runtime.topology import assign_cores, topology_of
-from estimator_bridge.tensorflow_private import device_assignment, tpu_metadata
+from estimator_bridge.tensorflow_private.strategies import device_assignment, tpu_metadata
 from estimator_bridge.tpu.context import TPUContext
 
 __all__ = ["Feeding", "InputCall", "Layout"]

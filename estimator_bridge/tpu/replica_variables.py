@@ -15,7 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph.op_kinds import READS
-from estimator_bridge.tensorflow_private import replace_input
+from estimator_bridge.tensorflow_private.graphs import replace_input
 
 __all__ = ["ReplicaVariables"]
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_bridge.graph.op_kinds import MEETINGS
-from estimator_bridge.tensorflow_private import (
+from estimator_bridge.tensorflow_private.graphs import (
     clear_device,
     control_flow_context,
     operations_made_otherwise,

@@ -18,7 +18,7 @@ from estimator_bridge.compile_for import (
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.runtime import StepLoop
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.training.compile_steps import compile_loop
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.short_batches import trace_short

@@ -12,6 +12,8 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.duplicate_log_lines import drop_duplicate_lines
+from estimator_bridge.base.gc_tuning import gc_frozen_at_startup
 from estimator_bridge.checkpoint import (
     check_writable,
     complete_files,
@@ -27,9 +29,7 @@ from estimator_bridge.checkpoint import (
 )
 from estimator_bridge.compile_for import CompileJob, NotComputed, current_job, end_program
 from estimator_bridge.data.input_errors import explained_input_errors
-from estimator_bridge.duplicate_log_lines import drop_duplicate_lines
 from estimator_bridge.errors import DiskError
-from estimator_bridge.gc_tuning import gc_frozen_at_startup
 from estimator_bridge.model import (
     ModeKeys,
     RunConfig,
@@ -37,7 +37,7 @@ from estimator_bridge.model import (
     parse_warm_start,
 )
 from estimator_bridge.runtime import connect_workers, default_strategy, workers_of
-from estimator_bridge.tensorflow_private import use_steady_timers
+from estimator_bridge.tensorflow_private.timers import use_steady_timers
 from estimator_bridge.tf_contrib.package import is_of_library
 from estimator_bridge.training.arguments import (
     check_hooks,

@@ -11,7 +11,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.any_files import check_is_file
+from estimator_bridge.base.any_files import check_is_file
 from estimator_bridge.records.framing import records_in
 
 __all__ = ["read_eval_metrics", "scalars_by_step", "steps_in", "tags_at"]

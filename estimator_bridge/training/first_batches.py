@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.model.ancestors import ancestors
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.training.own_hooks import FirstBatchesHook
 
 __all__ = ["give_hooks_the_input"]

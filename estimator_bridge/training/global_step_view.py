@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from estimator_bridge.graph import LiftedSession
-from estimator_bridge.tensorflow_private import existing_global_step_read
+from estimator_bridge.tensorflow_private.names import existing_global_step_read
 
 __all__ = ["GlobalStepView"]
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.graph.fetches import Fetches
 from estimator_bridge.graph.profiling import asks_for_trace, profile_run
-from estimator_bridge.tensorflow_private import profile_path
+from estimator_bridge.tensorflow_private.hooks import profile_path
 from estimator_bridge.training.own_hooks import ReachedHook
 
 __all__ = ["HookRequests"]

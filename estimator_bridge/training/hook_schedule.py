@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import (
+from estimator_bridge.tensorflow_private.hooks import (
     count_logged_calls,
     final_step,
     has_waited,

@@ -20,7 +20,7 @@ from estimator_bridge.checkpoint import (
 )
 from estimator_bridge.graph import LiftedSession, graph_classes
 from estimator_bridge.own_files import identity_of
-from estimator_bridge.tensorflow_private import steady_time
+from estimator_bridge.tensorflow_private.timers import steady_time
 from estimator_bridge.training.readiness import finalize_scaffold, not_ready
 
 __all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_local_init"]

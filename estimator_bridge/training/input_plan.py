@@ -14,7 +14,8 @@ from estimator_bridge.data.static_shapes import pad_batches
 from estimator_bridge.graph import InputPart, LiftedSession, SessionInput, Snapshot
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.runtime import BatchLayout
-from estimator_bridge.tensorflow_private import eager_mode, watch_ends
+from estimator_bridge.tensorflow_private.datasets import watch_ends
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["InputPlan", "ProgramInput", "TracedBatch", "split_batch_structure"]
 

@@ -11,12 +11,12 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import Positions, step_of
 from estimator_bridge.data import HostDatasets
-from estimator_bridge.tensorflow_private import (
+from estimator_bridge.tensorflow_private.hooks import (
     checkpoint_folder,
     checkpoint_path,
-    eager_mode,
     listeners_of,
 )
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.training.own_hooks import SnapshotListener
 from estimator_bridge.training.saver_listener import savers_of
 

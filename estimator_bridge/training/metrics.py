@@ -16,7 +16,7 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import check_model_dir
 from estimator_bridge.errors import ModelDirLostError
-from estimator_bridge.tensorflow_private import forget_event_writers
+from estimator_bridge.tensorflow_private.hooks import forget_event_writers
 from estimator_bridge.training.event_files import tags_at
 
 __all__ = ["write_results", "written_once"]

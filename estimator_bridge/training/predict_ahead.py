@@ -21,7 +21,7 @@ from estimator_bridge.data.repeatable_datasets import is_repeatable
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.graph.fetches import Fetches
 from estimator_bridge.runtime import StepLoop
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.training.hooked_loop import ENDS
 from estimator_bridge.training.loop_limits import LoopLimits
 from estimator_bridge.training.program import Program

@@ -11,6 +11,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.tpu_presence import CHECKS_TPU
 from estimator_bridge.compile_for import current_job
 from estimator_bridge.graph import (
     GlobalSteps,
@@ -20,8 +21,7 @@ from estimator_bridge.graph import (
 )
 from estimator_bridge.model import MODE_NAMES, EstimatorSpec, ModeKeys
 from estimator_bridge.runtime import LoopRequest, Step, StepLoop, StepOutputs, is_on_jax, step_loop
-from estimator_bridge.tensorflow_private import eager_mode
-from estimator_bridge.tpu_presence import CHECKS_TPU
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.training.compile_steps import TracedStep, compile_loop
 from estimator_bridge.training.execution import Execution, TracedModel
 from estimator_bridge.training.input_plan import InputPlan, ProgramInput, TracedBatch

@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.checkpoint import check_model_dir, note_deletion, remove_deletion_note
-from estimator_bridge.tensorflow_private import (
+from estimator_bridge.tensorflow_private.hooks import (
     checkpoint_folder,
     checkpoint_path,
     has_saver_attributes,

@@ -17,7 +17,8 @@ from estimator_bridge.graph import continue_trace
 from estimator_bridge.graph.snapshot import Snapshot, node_name
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.runtime import StepLoop
-from estimator_bridge.tensorflow_private import eager_mode, end_iterator, watch_ends
+from estimator_bridge.tensorflow_private.datasets import end_iterator, watch_ends
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.trace_program import trace_program
 

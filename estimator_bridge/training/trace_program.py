@@ -12,7 +12,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.checkpoint import CheckpointingSession
 from estimator_bridge.graph import Resources, trace_graph
 from estimator_bridge.model import ModeKeys
-from estimator_bridge.tensorflow_private import global_step_read
+from estimator_bridge.tensorflow_private.names import global_step_read
 from estimator_bridge.training.execution import Execution, metric_values
 from estimator_bridge.training.initialize import prepare_saver, with_default_local_init
 from estimator_bridge.training.input_plan import InputPlan, ProgramInput

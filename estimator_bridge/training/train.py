@@ -9,12 +9,12 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.gc_tuning import unfreeze_gc
 from estimator_bridge.checkpoint import disk_problem
-from estimator_bridge.gc_tuning import unfreeze_gc
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import workers_of
-from estimator_bridge.tensorflow_private import listeners_of, write_graph_def
+from estimator_bridge.tensorflow_private.hooks import listeners_of, write_graph_def
 from estimator_bridge.training.async_saver import AsyncCheckpointSaverHook, wants_async
 from estimator_bridge.training.first_batches import give_hooks_the_input
 from estimator_bridge.training.graph_files import GraphSaverHook

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import Snapshot
-from estimator_bridge.tensorflow_private import listeners_of
+from estimator_bridge.tensorflow_private.hooks import listeners_of
 from estimator_bridge.tf_contrib.package import is_of_library
 
 __all__ = ["is_watched"]

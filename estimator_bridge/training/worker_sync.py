@@ -15,7 +15,7 @@ from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import StepLoop, Workers, workers_of
 from estimator_bridge.runtime.worker_loss import is_loss, is_slow_peer
 from estimator_bridge.runtime.worker_restart import rejoin, tell_failure, too_late
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.training.supervision.termination import Termination
 
 __all__ = [

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from estimator_bridge.checkpoint import explained_full_disk_of, load_variable
 from estimator_bridge.errors import DataError
-from estimator_bridge.local_files import whole_file
+from estimator_bridge.own_files.local_files import whole_file
 from estimator_bridge.weights import keras_file, npz_file, safetensors_file
 from estimator_bridge.weights.contents import Kind, Variable, find_checkpoint, list_weights
 from estimator_bridge.weights.renaming import Renaming, renamed

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from estimator_bridge.base.terminal_text import printable
 from estimator_bridge.errors import DataError
-from estimator_bridge.terminal_text import printable
 
 __all__ = ["check_names", "read", "write"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from estimator_bridge.any_files import open_text
+from estimator_bridge.base.any_files import open_text
 from estimator_bridge.errors import DataError
 
 __all__ = ["Renaming", "read_table", "renamed"]

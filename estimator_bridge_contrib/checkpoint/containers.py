@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from estimator_bridge.tensorflow_private import trackable_structures
+from estimator_bridge.tensorflow_private.tracking import trackable_structures
 
 __all__ = ["UniqueNameTracker"]
 

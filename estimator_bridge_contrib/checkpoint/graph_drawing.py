@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import object_checkpoints
+from estimator_bridge.tensorflow_private.tracking import object_checkpoints
 
 __all__ = ["dot_graph_from_checkpoint"]
 

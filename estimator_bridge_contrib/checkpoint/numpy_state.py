@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import Trackable
+from estimator_bridge.tensorflow_private.tracking import Trackable
 
 __all__ = ["NumpyState"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import VARIABLE_VALUE_KEY, Trackable
+from estimator_bridge.tensorflow_private.tracking import VARIABLE_VALUE_KEY, Trackable
 
 __all__ = ["split_dependency"]
 

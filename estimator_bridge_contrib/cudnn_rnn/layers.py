@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import layer_scope, place_layer
+from estimator_bridge.tensorflow_private.layers import layer_scope, place_layer
 from estimator_bridge_contrib.cudnn_rnn.cells import gru_step, gru_variables
 from estimator_bridge_contrib.cudnn_rnn.modes import (
     CUDNN_GRU,

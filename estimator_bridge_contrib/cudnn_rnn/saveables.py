@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import SaveableObject, SaveSpec
+from estimator_bridge.tensorflow_private.saving import SaveableObject, SaveSpec
 from estimator_bridge_contrib.cudnn_rnn.format_converters import (
     CudnnParamsFormatConverter,
     CudnnParamsFormatConverterGRU,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import distribution_parameters
+from estimator_bridge.tensorflow_private.contrib_names import distribution_parameters
 
 __all__ = ["auto_correlation"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import graph_parents, registers_divergence
+from estimator_bridge.tensorflow_private.contrib_names import graph_parents, registers_divergence
 from estimator_bridge_contrib.distributions.scalars import arguments_of
 
 __all__ = ["Independent"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import distribution_parameters, graph_parents
+from estimator_bridge.tensorflow_private.contrib_names import distribution_parameters, graph_parents
 from estimator_bridge_contrib.distributions.mixture_parts import at_components, deviations
 from estimator_bridge_contrib.distributions.scalars import arguments_of
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import registers_divergence
+from estimator_bridge.tensorflow_private.contrib_names import registers_divergence
 
 __all__ = [
     "MultivariateNormalDiag",

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import distribution_parameters, registers_divergence
+from estimator_bridge.tensorflow_private.contrib_names import (
+    distribution_parameters,
+    registers_divergence,
+)
 from estimator_bridge_contrib.distributions.scalars import after, arguments_of
 
 __all__ = ["ExpRelaxedOneHotCategorical", "OneHotCategorical"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import distribution_parameters
+from estimator_bridge.tensorflow_private.contrib_names import distribution_parameters
 from estimator_bridge_contrib.distributions.bijectors.elementwise import Exp, Sigmoid
 from estimator_bridge_contrib.distributions.location_scale import Logistic
 from estimator_bridge_contrib.distributions.one_hot import ExpRelaxedOneHotCategorical

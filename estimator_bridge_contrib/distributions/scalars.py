@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import distribution_parameters
+from estimator_bridge.tensorflow_private.contrib_names import distribution_parameters
 
 __all__ = [
     "ScalarDistribution",

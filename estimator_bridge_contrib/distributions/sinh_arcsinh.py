@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import distribution_parameters
+from estimator_bridge.tensorflow_private.contrib_names import distribution_parameters
 from estimator_bridge_contrib.distributions.bijectors import cumulative
 from estimator_bridge_contrib.distributions.bijectors.composition import Chain
 from estimator_bridge_contrib.distributions.bijectors.elementwise import AffineScalar

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import (
+from estimator_bridge.tensorflow_private.contrib_names import (
     IdentityBijector,
     constant_value_as_shape,
     distribution_parameters,

@@ -8,7 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import Trackable, add_tracked_variable, eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
+from estimator_bridge.tensorflow_private.tracking import Trackable, add_tracked_variable
 
 __all__ = ["Metric"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import layer_scope
+from estimator_bridge.tensorflow_private.layers import layer_scope
 from estimator_bridge_contrib.eager.networks import Network
 
 __all__ = ["restore_network_checkpoint", "save_network_checkpoint"]

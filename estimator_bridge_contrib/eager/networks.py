@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import (
+from estimator_bridge.tensorflow_private.layers import (
     has_automatic_name,
     layer_name_counts,
     layer_scope,

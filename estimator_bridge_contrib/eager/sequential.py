@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import function_utils
+from estimator_bridge.tensorflow_private.names import function_utils
 from estimator_bridge_contrib.eager.networks import Network
 
 __all__ = ["Sequential"]

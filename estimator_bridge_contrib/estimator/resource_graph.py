@@ -15,7 +15,7 @@ import tensorflow as tf
 from google.protobuf import message  # type: ignore[import-untyped]
 
 from estimator_bridge.graph.snapshot import node_name, tensor_ref
-from estimator_bridge.tensorflow_private import VariableDef, op_def
+from estimator_bridge.tensorflow_private.names import VariableDef, op_def
 
 __all__ = ["with_resource_variables"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.tensorflow_private import saved_slice
+from estimator_bridge.tensorflow_private.variables import saved_slice
 from estimator_bridge_contrib.framework.variable_search import (
     get_unique_variable,
     get_variable_full_name,

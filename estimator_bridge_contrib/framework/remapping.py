@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import load_and_remap_matrix_initializer
+from estimator_bridge.tensorflow_private.contrib_names import load_and_remap_matrix_initializer
 
 __all__ = ["load_linear_multiclass_bias_initializer", "load_variable_slot_initializer"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import saved_slice
+from estimator_bridge.tensorflow_private.variables import saved_slice
 
 __all__ = [
     "add_model_variable",

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import replace_control_inputs, replace_input
+from estimator_bridge.tensorflow_private.graphs import replace_control_inputs, replace_input
 from estimator_bridge_contrib.graph_editor.subgraph import SubGraphView, make_view
 from estimator_bridge_contrib.graph_editor.util import (
     check_graphs,

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import loop_ends, replace_input
+from estimator_bridge.tensorflow_private.graphs import loop_ends, replace_input
 from estimator_bridge_contrib.graph_editor.copied_part import (
     Copying,
     TransformerInfo,

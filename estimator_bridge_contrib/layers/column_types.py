@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import feature_columns as columns
+from estimator_bridge.tensorflow_private.names import feature_columns as columns
 from estimator_bridge_contrib.layers.column_bases import ContribColumn
 from estimator_bridge_contrib.layers.column_hashes import crossed_ids
 from estimator_bridge_contrib.layers.column_tables import embedded

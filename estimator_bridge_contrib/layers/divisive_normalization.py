@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import leave_unconverted
+from estimator_bridge.tensorflow_private.conversion import leave_unconverted
 from estimator_bridge_contrib.layers.own_gradient import with_own_gradient
 
 __all__ = ["GDN", "gdn"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import feature_columns as columns
+from estimator_bridge.tensorflow_private.names import feature_columns as columns
 from estimator_bridge_contrib.layers.column_bases import ContribColumn, LookupConfig, sparse_input
 
 __all__ = ["Hashed", "Integerized", "Keys", "SparseColumn", "Vocabulary", "Weighted"]

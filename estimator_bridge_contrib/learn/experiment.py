@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import checkpoint_management, tf_logging
+from estimator_bridge.tensorflow_private.names import checkpoint_management, tf_logging
 from estimator_bridge.training import Estimator
 from estimator_bridge_contrib.learn.experiment_parts import (
     Calls,

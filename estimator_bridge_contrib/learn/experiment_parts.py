@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import checkpoint_management, tf_logging
+from estimator_bridge.tensorflow_private.names import checkpoint_management, tf_logging
 from estimator_bridge.training import Estimator
 from estimator_bridge_contrib.learn.estimator import Evaluable, Trainable
 from estimator_bridge_contrib.learn.exports import ExportStrategy

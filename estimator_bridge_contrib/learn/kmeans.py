@@ -14,7 +14,7 @@ from estimator_bridge.canned.kmeans_fn import (
     points_of,
     with_step_count,
 )
-from estimator_bridge.tensorflow_private import KMeansGraph
+from estimator_bridge.tensorflow_private.names import KMeansGraph
 from estimator_bridge_contrib.learn.estimator import Estimator
 from estimator_bridge_contrib.learn.model_fn_ops import ModelFnOps
 

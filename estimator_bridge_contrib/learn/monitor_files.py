@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import tf_logging
+from estimator_bridge.tensorflow_private.names import tf_logging
 from estimator_bridge_contrib.learn.monitor_bases import BaseMonitor, EveryN, output_of
 
 __all__ = ["CheckpointSaver", "StepCounter", "SummarySaver"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import tf_logging
+from estimator_bridge.tensorflow_private.names import tf_logging
 from estimator_bridge_contrib.learn.monitor_bases import BaseMonitor, EveryN, output_of
 
 __all__ = [

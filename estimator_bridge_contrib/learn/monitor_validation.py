@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from estimator_bridge.tensorflow_private import checkpoint_management, tf_logging
+from estimator_bridge.tensorflow_private.names import checkpoint_management, tf_logging
 from estimator_bridge.training import Estimator
 from estimator_bridge_contrib.learn.monitor_bases import EveryN
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import average_precision_at_top_k
+from estimator_bridge.tensorflow_private.names import average_precision_at_top_k
 from estimator_bridge_contrib.metrics.state import Metric
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import confusion_matrix_at_thresholds
+from estimator_bridge.tensorflow_private.names import confusion_matrix_at_thresholds
 from estimator_bridge_contrib.metrics.state import Metric
 
 __all__ = ["EPSILON", "at_thresholds", "counts_at_thresholds", "with_names"]

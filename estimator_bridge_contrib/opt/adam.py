@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import adam_tensors
+from estimator_bridge.tensorflow_private.optimizers import adam_tensors
 from estimator_bridge_contrib.opt.ref_or_resource import RefOrResourceUpdates, factor
 
 __all__ = [

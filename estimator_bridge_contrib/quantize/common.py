@@ -7,7 +7,7 @@ from collections.abc import Container
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import replace_input
+from estimator_bridge.tensorflow_private.graphs import replace_input
 
 __all__ = [
     "SKIPPED_PREFIXES",

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import set_gradient
+from estimator_bridge.tensorflow_private.graphs import set_gradient
 from estimator_bridge_contrib.quantize.batch_norm_correction import (
     Statistics,
     correct,

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import leave_unconverted
+from estimator_bridge.tensorflow_private.conversion import leave_unconverted
 
 __all__ = ["LSTMStateTuple", "Layer", "LayerRNNCell", "RNNCell", "check_cell", "linear", "zeros"]
 

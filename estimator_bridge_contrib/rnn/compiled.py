@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import op_def
+from estimator_bridge.tensorflow_private.names import op_def
 from estimator_bridge_contrib.rnn.base import RNNCell
 
 __all__ = ["CompiledWrapper"]

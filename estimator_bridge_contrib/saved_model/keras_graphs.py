@@ -12,13 +12,12 @@ from estimator_bridge.export.signatures import build_signatures
 from estimator_bridge.export.supervised_outputs import TrainOutput
 from estimator_bridge.keras.cloning import CompiledModel, keras_in_graphs
 from estimator_bridge.model import ExportOutput, ModeKeys
-from estimator_bridge.tensorflow_private import (
+from estimator_bridge.tensorflow_private.keras import (
     compiled_metrics,
-    last_meta_graph,
     make_function_of_mode,
     model_targets,
-    variables_are_written,
 )
+from estimator_bridge.tensorflow_private.saving import last_meta_graph, variables_are_written
 from estimator_bridge_contrib.older_graphs import leave_out_later_parts
 
 __all__ = ["add_graph", "check_optimizer"]

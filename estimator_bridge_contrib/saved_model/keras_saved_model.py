@@ -14,7 +14,7 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.model import ModeKeys
-from estimator_bridge.tensorflow_private import is_graph_network
+from estimator_bridge.tensorflow_private.keras import is_graph_network
 from estimator_bridge_contrib.saved_model.keras_configs import configuration
 from estimator_bridge_contrib.saved_model.keras_graphs import add_graph, check_optimizer
 

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 from google.protobuf import message, text_format  # type: ignore[import-untyped]
 
-from estimator_bridge.tensorflow_private import SavedModel
+from estimator_bridge.tensorflow_private.names import SavedModel
 
 __all__ = ["get_saved_model_tag_sets", "read_saved_model"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import nest
+from estimator_bridge.tensorflow_private.names import nest
 from estimator_bridge_contrib.timeseries.feature_keys import (
     FilteringResults,
     PredictionFeatures,

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import Barrier
+from estimator_bridge.tensorflow_private.names import Barrier
 from estimator_bridge_contrib.training.sequence_checks import (
     check_divisible,
     check_first_sizes,

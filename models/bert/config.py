@@ -6,7 +6,7 @@ import dataclasses
 import json
 from typing import Any
 
-from estimator_bridge.any_files import open_text
+from estimator_bridge.base.any_files import open_text
 from models.common.errors import UserError
 
 __all__ = ["SIZES", "BertConfig", "read_config", "variable_shapes"]

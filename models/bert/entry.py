@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from absl import flags as absl_flags
 
-from estimator_bridge.any_files import exists
+from estimator_bridge.base.any_files import exists
 from models.bert.config import SIZES, read_config
 from models.bert.labeled import FILES, check_files, read_labeled
 from models.bert.tokenization import read_vocabulary

@@ -7,7 +7,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 
-from estimator_bridge.any_files import exists, open_text
+from estimator_bridge.base.any_files import exists, open_text
 from models.common.errors import UserError
 from models.common.text import is_test, sentences
 

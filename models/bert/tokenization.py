@@ -7,7 +7,7 @@ import itertools
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-from estimator_bridge.any_files import open_text
+from estimator_bridge.base.any_files import open_text
 from models.common.errors import UserError
 
 __all__ = ["SPECIAL", "Tokenizer", "build_vocabulary", "read_vocabulary", "words_of"]

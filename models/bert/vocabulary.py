@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from absl import flags as absl_flags
 
-from estimator_bridge.any_files import exists
+from estimator_bridge.base.any_files import exists
 from models.bert.config import SIZES, BertConfig, read_config
 from models.bert.tokenization import Tokenizer, build_vocabulary, read_vocabulary
 from models.common.saved_files import write_text

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import is_remote
+from estimator_bridge.base.any_files import is_remote
 from estimator_bridge.checkpoint import explained_full_disk_of
-from estimator_bridge.local_files import whole_file
 from estimator_bridge.own_files import own_output, record_output, replace_text
+from estimator_bridge.own_files.local_files import whole_file
 
 __all__ = ["saved_file", "saved_output", "write_text"]
 

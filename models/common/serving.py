@@ -10,7 +10,7 @@ from collections.abc import Callable
 from absl import flags as absl_flags
 
 import flags
-from estimator_bridge.any_files import is_folder
+from estimator_bridge.base.any_files import is_folder
 from estimator_bridge.own_files import output_to_read
 from estimator_bridge.prediction.model_folder import ModelFolder
 from models.common.registry import define_model_flags, entry_of, settle

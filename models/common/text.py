@@ -7,7 +7,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 
-from estimator_bridge.any_files import is_folder, names_in, open_text
+from estimator_bridge.base.any_files import is_folder, names_in, open_text
 from models.common.errors import UserError
 
 __all__ = ["TEXT", "is_test", "paragraphs", "read_texts", "sentences", "text_files"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from estimator_bridge.any_files import is_folder
+from estimator_bridge.base.any_files import is_folder
 from models.mnist.idx import find_mnist, shapes_of
 from models.mnist.records import open_records
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from estimator_bridge.any_files import exists
+from estimator_bridge.base.any_files import exists
 from models.mnist.records import write_records
 
 __all__ = ["split_digits", "write_digits"]

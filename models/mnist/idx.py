@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from estimator_bridge.any_files import exists, open_bytes, read_at_most
+from estimator_bridge.base.any_files import exists, open_bytes, read_at_most
 from models.mnist.errors import DataError
 
 __all__ = ["IdxPair", "find_mnist", "read_idx", "read_pair", "shapes_of"]

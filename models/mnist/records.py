@@ -13,8 +13,8 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 
-from estimator_bridge.any_files import exists, is_plain_name, open_bytes, open_text
-from estimator_bridge.foreign_json import foreign_json
+from estimator_bridge.base.any_files import exists, is_plain_name, open_bytes, open_text
+from estimator_bridge.base.foreign_json import foreign_json
 from estimator_bridge.own_files import (
     make_own_folder,
     move_new,

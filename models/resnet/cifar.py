@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.any_files import check_is_no_pipe
+from estimator_bridge.base.any_files import check_is_no_pipe
 from models.common.augment import shifted
 from models.common.errors import UserError
 from models.common.first_examples import input_for

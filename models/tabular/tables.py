@@ -7,7 +7,7 @@ import dataclasses
 import os
 from collections.abc import Sequence
 
-from estimator_bridge.any_files import exists
+from estimator_bridge.base.any_files import exists
 from models.common.errors import UserError
 from models.tabular.values import classes_of, header_of, read_values
 

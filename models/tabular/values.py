@@ -7,7 +7,7 @@ import csv
 import math
 from collections.abc import Mapping, Sequence
 
-from estimator_bridge.any_files import open_text
+from estimator_bridge.base.any_files import open_text
 from models.common.errors import UserError, few
 
 __all__ = ["KINDS", "classes_of", "header_of", "read_values"]

@@ -88,7 +88,7 @@ def _run(output: _Output, program: str, command: list[str], groups: dict[int, li
     job = output.job(program, slices)
     job.request.write_to(os.environ)
     job.start()
-    from estimator_bridge.cli import main as estimator_bridge
+    from estimator_bridge.commands.cli import main as estimator_bridge
 
     try:
         return estimator_bridge(["run", *command])

@@ -40,7 +40,7 @@ def run_files(
     Raises:
       RuntimeError: the process ended before it ran all files.
     """
-    python = [original] if original else [sys.executable, "-m", "estimator_bridge.cli"]
+    python = [original] if original else [sys.executable, "-m", "estimator_bridge"]
     command = [*python, *([] if original else ["run", "--tf1"]), *_WORKER]
     command += ["--time-limit", str(time_limit), "--test", test, "--checkout", str(checkout)]
     command += ["--original"] if original else []

@@ -209,7 +209,7 @@ print("loss", results["loss"])
 def run(folder, *arguments):
     (folder / "program.py").write_text(PROGRAM)
     return subprocess.run(
-        [sys.executable, "-m", "estimator_bridge.cli", "run", *arguments],
+        [sys.executable, "-m", "estimator_bridge", "run", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"},
         capture_output=True,

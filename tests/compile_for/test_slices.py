@@ -84,8 +84,9 @@ def test_a_limit_that_is_no_time_is_refused(secs):
     ],
 )
 def test_wrong_options_are_said_before_tensorflow_is_imported(options, message, tmp_path):
-    program = "import sys; import estimator_bridge.cli as c; code = c.main(sys.argv[1:]); " + (
-        "assert 'tensorflow' not in sys.modules; sys.exit(code)"
+    program = (
+        "import sys; import estimator_bridge.commands.cli as c; code = c.main(sys.argv[1:]); "
+        + ("assert 'tensorflow' not in sys.modules; sys.exit(code)")
     )
     done = subprocess.run(
         [sys.executable, "-c", program, "run", *options, "program.py"],

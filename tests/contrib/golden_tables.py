@@ -75,7 +75,7 @@ class Group:
         """Returns what the tables' cases gave here: "cases" and "signatures", each by name."""
         done = subprocess.run(
             [
-                *[sys.executable, "-m", "estimator_bridge.cli", "run", "--tf1"],
+                *[sys.executable, "-m", "estimator_bridge", "run", "--tf1"],
                 *["-m", "contrib_goldens.run_cases", str(folder), *self.tables],
             ],
             cwd=HERE,

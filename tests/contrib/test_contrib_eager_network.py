@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge_contrib import eager
 
 v1 = tf.compat.v1

@@ -178,7 +178,7 @@ def run(folder, source, *options):
     (folder / "program.py").write_text(textwrap.dedent(source))
     done = subprocess.run(
         [
-            *[sys.executable, "-m", "estimator_bridge.cli", "run", "--tf1", *options],
+            *[sys.executable, "-m", "estimator_bridge", "run", "--tf1", *options],
             "program.py",
         ],
         cwd=folder,

@@ -24,7 +24,7 @@ def here(tmp_path_factory):
     path = tmp_path_factory.mktemp("signatures") / "here.json"
     subprocess.run(
         [
-            *[sys.executable, "-m", "estimator_bridge.cli", "run", "--tf1"],
+            *[sys.executable, "-m", "estimator_bridge", "run", "--tf1"],
             *["-m", "contrib_goldens.signatures.make_contrib_signatures", str(path)],
         ],
         cwd=HERE,

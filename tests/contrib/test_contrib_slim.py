@@ -123,7 +123,7 @@ def test_tf_slim_takes_the_place_and_shares_scopes(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("_stack", "_arguments", "_twins"):
         monkeypatch.setattr(scopes, name, type(getattr(scopes, name))(getattr(scopes, name)))
-    from estimator_bridge.lazy_namespace import loaded_names
+    from estimator_bridge.base.lazy_namespace import loaded_names
     from estimator_bridge_contrib import slim
 
     ours = "estimator_bridge_contrib.slim.package"

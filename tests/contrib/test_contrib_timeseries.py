@@ -111,7 +111,7 @@ def test_a_program_trains_evaluates_and_predicts(tmp_path):
         )
     )
     done = subprocess.run(
-        [sys.executable, "-m", "estimator_bridge.cli", "run", "program.py"],
+        [sys.executable, "-m", "estimator_bridge", "run", "program.py"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,

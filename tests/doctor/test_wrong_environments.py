@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from estimator_bridge.doctor.shared_libraries import functions_of, tpu_functions_called_by
+from estimator_bridge.commands.doctor.shared_libraries import functions_of, tpu_functions_called_by
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = {"tensorflow-tpu": "2.20.0", "libtpu": "0.0.31", "tf-keras": "2.20.1", "keras": "3.15.1"}

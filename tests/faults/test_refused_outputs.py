@@ -13,12 +13,12 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 from estimator_bridge.compile_for import report_file
 from estimator_bridge.errors import DiskError, DiskFullError
-from estimator_bridge.local_files import whole_file
 from estimator_bridge.migrate.atomic_writes import write_new
 from estimator_bridge.own_files import write_note
+from estimator_bridge.own_files.local_files import whole_file
 from estimator_bridge.prediction.output import opened
 from estimator_bridge.training.monitoring.run_record import RunRecord, write_record
 from models.common.saved_files import saved_output

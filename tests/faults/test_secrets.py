@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from estimator_bridge import doctor
+from estimator_bridge.base.redaction import redacted
+from estimator_bridge.commands import doctor
 from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.model import RunConfig
-from estimator_bridge.redaction import redacted
 from estimator_bridge.runtime import accelerators
 
 

@@ -6,7 +6,7 @@ from engine import lifted_session, v1
 from estimator_bridge.graph import Snapshot, trace_graph
 from estimator_bridge.graph.counters import counts_up
 from estimator_bridge.runtime import Step, StepLoop, default_strategy
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 
 def once(step):

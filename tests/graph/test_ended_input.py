@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
-from estimator_bridge.tensorflow_private import end_iterator, watch_ends
+from estimator_bridge.tensorflow_private.datasets import end_iterator, watch_ends
 
 SECONDS = 120  # an iterator's own thread may sleep for a minute
 
@@ -89,7 +89,8 @@ import time
 import tensorflow as tf
 
 tf.compat.v1.disable_v2_behavior()
-from estimator_bridge.tensorflow_private import eager_mode, end_iterator, watch_ends
+from estimator_bridge.tensorflow_private.datasets import end_iterator, watch_ends
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 watch_ends()
 with eager_mode():

@@ -22,7 +22,7 @@ from estimator_bridge.graph import (
 )
 from estimator_bridge.graph.gathered_rows import with_rows_gathered
 from estimator_bridge.graph.one_shot_iterators import dataset_nodes
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 import tensorflow as tf  # isort: skip
 

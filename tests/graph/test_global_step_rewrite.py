@@ -4,7 +4,7 @@ from engine import lifted_session, v1
 
 from estimator_bridge.graph import Snapshot, trace_graph
 from estimator_bridge.runtime import LoopRequest, Step, StepLoop, default_strategy
-from estimator_bridge.tensorflow_private import eager_mode, global_step_read
+from estimator_bridge.tensorflow_private.names import eager_mode, global_step_read
 
 
 def test_a_step_reads_it_before_the_update_and_without_a_branch():

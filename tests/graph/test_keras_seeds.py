@@ -5,7 +5,7 @@ import random
 import pytest
 
 from estimator_bridge.graph import trace_graph
-from estimator_bridge.tensorflow_private import keras_seed_source
+from estimator_bridge.tensorflow_private.keras import keras_seed_source
 
 
 class Strict(random.Random):

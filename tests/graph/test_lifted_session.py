@@ -7,7 +7,7 @@ from engine import initialize_all, lifted_session, ref, v1
 
 from estimator_bridge.graph import LiftedSession, continue_trace, trace_graph
 from estimator_bridge.runtime import default_strategy, tpu_strategy
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 
 @pytest.fixture

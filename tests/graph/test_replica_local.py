@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from estimator_bridge.graph.replica_local import ReplicaLocal, deal_out, whole_of
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 COPIES, PROCESSES = some.integers(1, 3), some.integers(1, 3)
 FLOATS = some.floats(-1e3, 1e3, width=32)

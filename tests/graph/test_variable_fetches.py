@@ -9,7 +9,7 @@ import tensorflow as tf
 from estimator_bridge.graph import LiftedSession, trace_graph
 from estimator_bridge.graph.variable_fetches import fetched_variables
 from estimator_bridge.runtime import default_strategy
-from estimator_bridge.tensorflow_private import global_step_read
+from estimator_bridge.tensorflow_private.names import global_step_read
 
 v1 = tf.compat.v1
 

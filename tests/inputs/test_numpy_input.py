@@ -15,7 +15,7 @@ from estimator_bridge.data import call_input_fn
 from estimator_bridge.graph import LiftedSession, trace_graph
 from estimator_bridge.inputs import numpy_input_fn
 from estimator_bridge.runtime import default_strategy
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 v1 = tf.compat.v1
 

@@ -31,7 +31,7 @@ print("none named", tf.distribute.TPUStrategy().num_replicas_in_sync)
     lines = run_program(
         f"""
         import sys
-        from estimator_bridge import cli
+        from estimator_bridge.commands import cli
 
         sys.exit(cli.main(["run", "--cores", "8", {str(program)!r}]))
         """

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import estimator_bridge_contrib as contrib
+from estimator_bridge.base.lazy_namespace import loaded_names
 from estimator_bridge.errors import MissingImportError, MissingNameError
-from estimator_bridge.lazy_namespace import loaded_names
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.importing import builtins_for
 from estimator_bridge.legacy.tf1 import contrib_paths

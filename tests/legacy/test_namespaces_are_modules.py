@@ -13,7 +13,7 @@ import types
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.lazy_namespace import LazyNamespace, loaded_names
+from estimator_bridge.base.lazy_namespace import LazyNamespace, loaded_names
 from estimator_bridge.legacy.api_modules import api_module_v1, api_module_v2
 from estimator_bridge.legacy.old_paths import OLD_MODULES
 from estimator_bridge.legacy.tf1.contrib_paths import ROOT

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = str(Path(__file__).resolve().parents[2])
-RUN = [sys.executable, "-m", "estimator_bridge.cli", "run"]
+RUN = [sys.executable, "-m", "estimator_bridge", "run"]
 
 
 def write(folder, **files):

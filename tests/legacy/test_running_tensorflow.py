@@ -33,7 +33,7 @@ def run(folder, *arguments, **files):
     for name, source in files.items():
         (folder / f"{name}.py").write_text(textwrap.dedent(source))
     done = subprocess.run(
-        [sys.executable, "-m", "estimator_bridge.cli", "run", *arguments],
+        [sys.executable, "-m", "estimator_bridge", "run", *arguments],
         cwd=folder,
         env={
             **{

@@ -49,7 +49,7 @@ def run_program(*words: object, on_cores: bool = False) -> Finished:
         *words: the script or ``-m`` and a module, and the program's own arguments.
         on_cores: whether a TPU that the program names is 2 emulated cores.
     """
-    command = ["-m", "estimator_bridge.cli", "run"]
+    command = ["-m", "estimator_bridge", "run"]
     if on_cores:
         command += ["--cores", str(CORES)]
     inherited = os.environ.get("PYTHONPATH")

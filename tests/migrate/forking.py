@@ -58,7 +58,7 @@ def _run(job: dict[str, Any]) -> None:
     os.environ.update(job["environment"])
     first, *others = job["words"]
     if job["runs"]:
-        from estimator_bridge.cli import main
+        from estimator_bridge.commands.cli import main
 
         sys.exit(main(["run", *job["words"]]))
     if first == "-m":

@@ -122,7 +122,7 @@ def _contrib() -> dict[str, ModuleType]:
 
 def _public(module: ModuleType) -> list[str]:
     """Returns a module's names for programs: its list, and functions and classes not in it."""
-    from estimator_bridge.lazy_namespace import loaded_names
+    from estimator_bridge.base.lazy_namespace import loaded_names
 
     names = list(getattr(module, "__all__", []))
     # vars() would load each name, and with it modules that only this library has.
@@ -151,9 +151,9 @@ def _differing(contrib: dict[str, ModuleType]) -> dict[str, str]:
 
 def _homes(tf1: dict[str, ModuleType], contrib: dict[str, ModuleType]) -> dict[str, str]:
     """By name below TF1's tf: where the same object is in this library's or TensorFlow's API."""
+    from estimator_bridge.base.public_names import V1_PLACES
     from estimator_bridge.legacy.api_modules import api_module_v1
     from estimator_bridge.legacy.tf1.changes import _OWN
-    from estimator_bridge.public_names import V1_PLACES
 
     places = _places(tf1)
     homes = {}

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 from estimator_bridge.migrate import options
 
 OLD = (
@@ -224,7 +224,7 @@ def test_neither_command_loads_tensorflow(folder):
     cell = {"cell_type": "code", "source": OLD}
     (folder / "b.ipynb").write_text(json.dumps({"cells": [cell], "nbformat": 4}))
     program = (
-        "import sys\nfrom estimator_bridge.cli import main\n"
+        "import sys\nfrom estimator_bridge.commands.cli import main\n"
         "assert [main([command, '.']) for command in ('check', 'rewrite')] == [1, 1]\n"
         "assert not {'tensorflow', 'numpy', 'keras'} & set(sys.modules)\n"
     )
@@ -271,8 +271,8 @@ def test_a_kill_leaves_the_old_file(folder):
     for name in ("a.py", "b.py"):
         (folder / name).write_text("x = xrange(1)\n")
     program = (
-        "import os, signal\nfrom estimator_bridge.cli import main\nfrom estimator_bridge.migrate "
-        "import atomic_writes\ncopy = atomic_writes.shutil.copymode\n"
+        "import os, signal\nfrom estimator_bridge.commands.cli import main\n"
+        "from estimator_bridge.migrate import atomic_writes\ncopy = atomic_writes.shutil.copymode\n"
         "def killed(source, target):\n    if source.endswith('b.py'):\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n    copy(source, target)\n"
         "atomic_writes.shutil.copymode = killed\nmain(['rewrite', '--write', '.'])\n"

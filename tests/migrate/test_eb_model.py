@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 
 PROGRAM = '''\
 """A network with batch norm, a setting, summaries and weights."""

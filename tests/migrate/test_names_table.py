@@ -10,7 +10,7 @@ import sys
 import make_names
 import pytest
 
-from estimator_bridge.compatibility import installed_versions
+from estimator_bridge.base.compatibility import installed_versions
 from estimator_bridge.migrate.names import Fate, look_up
 
 TABLE = json.loads(make_names.PAGE.read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 
 CELLS = [
     "%tensorflow_version 1.x\n!pip install x\nimport tensorflow as tf\n\n%matplotlib inline\n",

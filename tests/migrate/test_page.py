@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 from estimator_bridge.migrate.documentation import page as rules_page
 from estimator_bridge.migrate.options import read_configuration
 

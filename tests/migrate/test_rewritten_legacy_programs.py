@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "tests" / "legacy_programs" / "scripts"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 240  # seconds
@@ -126,7 +126,7 @@ def test_nothing_of_the_old_names_is_left(programs):
 
 @pytest.mark.parametrize("tpu", ["", "emulated:2"], ids=["cpu", "cores"])
 def test_the_numbers_are_those_of_run(programs, tpu):
-    run = ("-m", "estimator_bridge.cli", "run", "old.py")
+    run = ("-m", "estimator_bridge", "run", "old.py")
     place = f"--model_dir={programs}/{tpu[:1] or 'c'}"
     was = run_program(*run, f"{place}-was", f"--tpu={tpu}", folder=programs)
     now = run_program("new.py", f"{place}-now", f"--tpu={tpu}", folder=programs)
@@ -141,7 +141,7 @@ def test_a_session_on_emulated_cores_is_that_of_run(tmp_path):
         (tmp_path / name).write_text(script.read_text())
     assert main(["rewrite", "--write", str(tmp_path / "new.py")]) == 0
     assert "eb.bridge_v1_behavior()" in (tmp_path / "new.py").read_text()
-    run = ("-m", "estimator_bridge.cli", "run", "--cores", "2", "old.py")
+    run = ("-m", "estimator_bridge", "run", "--cores", "2", "old.py")
     was = run_program(*run, str(tmp_path / "was"), "grpc://10.0.0.9:8470", folder=tmp_path)
     now = run_program(
         "new.py", str(tmp_path / "now"), "grpc://10.0.0.9:8470", folder=tmp_path, cores="2"

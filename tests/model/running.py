@@ -8,7 +8,7 @@ import tensorflow as tf
 from estimator_bridge.graph import LiftedSession, trace_graph
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.runtime import HostStage, Step, StepLoop, default_strategy, tpu_strategy
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 v1 = tf.compat.v1
 STEPS, BATCH = 6, 8

@@ -6,7 +6,7 @@ import os
 import pytest
 from train_here import train
 
-from estimator_bridge import local_files
+from estimator_bridge.own_files import local_files
 
 TINY = ("--nouse_tpu", "--mode=train", "--train_steps=1", "--train_batch_size=8")
 REAL = local_files.temporary_beside

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from task_runs import TaskRun, digits_as_bytes
 
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 from models.common.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -21,7 +21,7 @@ from test_mnist_idx import write_mnist
 from tpu_compiler import needs_libtpu
 from train_here import ROOT, Ended, start, train
 
-from estimator_bridge import cli
+from estimator_bridge.commands import cli
 from models.bert.config import SIZES, variable_shapes
 from models.bert.tokenization import SPECIAL
 from models.common.registry import model_names

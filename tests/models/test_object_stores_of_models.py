@@ -11,7 +11,7 @@ from task_runs import open_task, parsed
 from test_hosts import small_cifar, small_labels, small_table, small_text
 from test_mnist_idx import write_mnist
 
-from estimator_bridge.any_files import exists, files_below, matching, open_bytes, open_text
+from estimator_bridge.base.any_files import exists, files_below, matching, open_bytes, open_text
 from models.bert.config import read_config
 from models.common.errors import UserError
 from models.common.registry import entry_of

@@ -10,8 +10,8 @@ import tensorflow as tf
 import tf_keras
 from task_runs import TaskRun, digits_as_bytes, params_of
 
-from estimator_bridge.cli import parse
-from estimator_bridge.predict_command import run_predict
+from estimator_bridge.commands.cli import parse
+from estimator_bridge.commands.predict import run_predict
 from estimator_bridge.prediction import served_model
 from flags import flags_in_force, write_config
 from models.common.registry import model_names, own_values

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from task_runs import TaskRun, digits_as_bytes
 
-from estimator_bridge.cli import parse
-from estimator_bridge.predict_command import run_predict
+from estimator_bridge.commands.cli import parse
+from estimator_bridge.commands.predict import run_predict
 from models.common.serving import exporting
 
 ROOT = Path(__file__).resolve().parent.parent.parent

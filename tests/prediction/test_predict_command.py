@@ -14,7 +14,7 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge import prediction
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 from estimator_bridge.records.framing import FOOTER, HEADER
 
 v1 = tf.compat.v1
@@ -346,7 +346,7 @@ class NoTensorFlow:
             raise ImportError("TensorFlow was imported")
 
 sys.meta_path.insert(0, NoTensorFlow)
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 for arguments in json.load(sys.stdin):
     print(main(["predict", *arguments]))
     print("----", file=sys.stderr)
@@ -398,7 +398,7 @@ def test_a_full_disk_leaves_nothing(models, tmp_path, capsys, monkeypatch, endin
         os.symlink("/dev/full", place)
         yield place
 
-    monkeypatch.setattr("estimator_bridge.local_files.temporary_beside", full)
+    monkeypatch.setattr("estimator_bridge.own_files.local_files.temporary_beside", full)
     assert predict("--model_dir", models / "tensors", "--input", source, "--output", output) == 1
     errors = capsys.readouterr().err
     assert f"No space left on device. The file {output} was not written; existing files" in errors

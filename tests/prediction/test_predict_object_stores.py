@@ -5,7 +5,7 @@ import json
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 
 STORE = "ram://predict"
 

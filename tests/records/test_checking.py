@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator_bridge import records
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 from estimator_bridge.errors import DataError
 from estimator_bridge.records import sharding
 from estimator_bridge.records.framing import Damage, records_in, walk

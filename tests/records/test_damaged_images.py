@@ -6,7 +6,7 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge import records
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 from estimator_bridge.data.input_errors import (
     explain_input_errors_with,
     explained_input_errors,

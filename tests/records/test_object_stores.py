@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_bridge import records
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 from estimator_bridge.errors import DataError
 
 COUNT = 30

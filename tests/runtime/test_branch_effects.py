@@ -9,7 +9,7 @@ from engine import initialize_all, lifted_session, v1
 
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.runtime import Step, StepLoop, default_strategy
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 STEPS = 7
 

@@ -7,7 +7,7 @@ from engine import lifted_session, ref, v1
 
 from estimator_bridge.graph import REPLICA_ID, trace_graph
 from estimator_bridge.runtime import BatchLayout, LoopRequest, Step, StepLoop, tpu_strategy
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 
 def make_loop(cores):

@@ -5,9 +5,9 @@ import pytest
 import tensorflow as tf
 from engine import lifted_session
 
+from estimator_bridge.base.jax_names import JaxName, parse_jax_name
 from estimator_bridge.errors import AcceleratorNotFoundError, NotCompilableError, NotOnJaxError
 from estimator_bridge.graph import trace_graph
-from estimator_bridge.jax_names import JaxName, parse_jax_name
 from estimator_bridge.runtime import (
     BatchLayout,
     LoopRequest,
@@ -16,7 +16,7 @@ from estimator_bridge.runtime import (
     step_loop,
     tpu_strategy,
 )
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 pytest.importorskip("jax", reason="jax is not installed: pip install 'estimator-bridge[jax]'")
 

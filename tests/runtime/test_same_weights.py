@@ -9,7 +9,7 @@ from engine import lifted_session, ref, v1
 
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.runtime import Step, StepLoop, tpu_strategy
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 STEPS, BATCH = 50, 16
 

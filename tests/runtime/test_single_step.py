@@ -10,7 +10,7 @@ from engine import lifted_session, ref, v1
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.runtime import BatchLayout, LoopRequest, Step, StepLoop, default_strategy
 from estimator_bridge.runtime import single_step as module
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 _BRANCHES = {"If", "StatelessIf", "StatefulIf"}
 

@@ -20,7 +20,7 @@ from estimator_bridge.runtime import (
     StepLoop,
     tpu_strategy,
 )
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 
 def program(cores, batch=4):
@@ -345,7 +345,7 @@ def test_the_loop_under_v2_behavior_off():
         tf.compat.v1.disable_v2_behavior()
         from estimator_bridge.graph import LiftedSession, trace_graph
         from estimator_bridge.runtime import Step, StepLoop, tpu_strategy
-        from estimator_bridge.tensorflow_private import eager_mode
+        from estimator_bridge.tensorflow_private.names import eager_mode
         v1 = tf.compat.v1
         strategy = tpu_strategy(master="emulated:2")
         with trace_graph(shards=2) as graph:

@@ -11,7 +11,7 @@ from engine import Replicas, lifted_session, ref, v1
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.runtime import LoopRequest, Step, StepLoop, tpu_strategy
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 BATCH = 8
 HERE = pathlib.Path(__file__).name

@@ -8,7 +8,7 @@ from engine import lifted_session, ref, v1
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.runtime import LoopRequest, Step, StepLoop
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 BATCH, BLOCK = 4, 32  # a block's steps, where the batches are small
 

@@ -10,13 +10,13 @@ from absl import flags as absl_flags
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimator_bridge.any_files import is_plain_name, open_bytes
-from estimator_bridge.cli import main
+from estimator_bridge.base.any_files import is_plain_name, open_bytes
+from estimator_bridge.base.foreign_json import MOST_LEVELS, foreign_json
+from estimator_bridge.base.redaction import redacted, redacted_arguments, redacted_lines
+from estimator_bridge.base.terminal_text import printable, printable_text
+from estimator_bridge.commands.cli import main
 from estimator_bridge.errors import DataError
-from estimator_bridge.foreign_json import MOST_LEVELS, foreign_json
 from estimator_bridge.prediction.output import opened
-from estimator_bridge.redaction import redacted, redacted_arguments, redacted_lines
-from estimator_bridge.terminal_text import printable, printable_text
 from estimator_bridge.weights import npz_file
 from flags.config_file import with_config
 from flags.validate import FlagsError

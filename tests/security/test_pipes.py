@@ -14,7 +14,7 @@ from absl import flags as absl_flags
 
 import estimator_bridge as eb
 from estimator_bridge.checkpoint import latest_checkpoint
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 from estimator_bridge.errors import CheckpointError, DataError
 from estimator_bridge.export.assets import copy_assets_extra
 from estimator_bridge.own_files import read_note

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from estimator_bridge.foreign_json import foreign_json
+from estimator_bridge.base.foreign_json import foreign_json
 from models.mnist.errors import DataError
 from models.mnist.idx import read_idx
 

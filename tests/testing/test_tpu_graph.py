@@ -9,7 +9,7 @@ from engine import lifted_session, v1
 
 from estimator_bridge.graph import LiftedSession, trace_graph
 from estimator_bridge.runtime import HostStage, LoopRequest, Step, StepLoop, tpu_strategy
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.testing import ModelCheckError, TPUGraph, described_tpu
 from estimator_bridge.testing.comparisons import check_tpu_graph
 

@@ -83,7 +83,7 @@ run("from estimator_bridge.legacy.contrib.layers import conv2d")
 fails(lambda: contrib.layers)
 fails(lambda: contrib.no_such)
 
-from estimator_bridge import cli
+from estimator_bridge.commands import cli
 assert cli.main(["run", "--list-supported"]) == 1
 assert cli.main(["check", "PROGRAM"]) == 1
 """

@@ -28,7 +28,8 @@ GOOD = {
     "estimator_bridge/upper/loop.py": "import json\nfrom ..lower.cut import cut\n",
     "estimator_bridge/lower/__init__.py": "",
     "estimator_bridge/lower/cut.py": "import numpy as np\ncut = np.split\n",
-    "estimator_bridge/tensorflow_private/__init__.py": "from tensorflow.python.x import y\n",
+    "estimator_bridge/tensorflow_private/__init__.py": "",
+    "estimator_bridge/tensorflow_private/x.py": "from tensorflow.python.x import y\n",
     "flags/__init__.py": "",
     "flags/parse.py": "def parse():\n    import tensorflow\n",
     "tests/test_cut.py": "from estimator_bridge.lower.cut import cut\n",
@@ -62,6 +63,16 @@ BREAKS = [
         layers.the_table_has_every_package_and_no_other,
         {"estimator_bridge/third.py": ""},
         "docs/architecture.md: the table and the folders disagree about third",
+    ),
+    (
+        layers.few_files_stand_beside_the_packages,
+        {f"estimator_bridge/{name}.py": "" for name in "abcdef"},
+        "estimator_bridge: __init__.py, a.py, b.py, c.py, d.py, e.py, f.py: more than 6 files",
+    ),
+    (
+        layers.readers_import_the_module_that_has_the_name,
+        {"estimator_bridge/base/__init__.py": "from estimator_bridge.base.errors import Error\n"},
+        "estimator_bridge/base/__init__.py:1: imports estimator_bridge.base.errors.Error; let its",
     ),
     (
         layers.no_modules_import_each_other_in_a_circle,

@@ -9,7 +9,7 @@ import documents
 import pytest
 import setuptools
 
-from estimator_bridge import compatibility
+from estimator_bridge.base import compatibility
 from tooling.matrix import checks, page
 from tooling.matrix.__main__ import sources
 from tooling.matrix.claims import PAIRS, WHEELS, Pair, parse_pair

@@ -148,7 +148,7 @@ def test_a_keras_layer_hands_out_of_its_loop_only_what_the_gradients_need():
 
 
 def test_a_variable_that_differs_from_replica_to_replica_is_an_error_that_says_what_to_use():
-    from estimator_bridge.tensorflow_private import xla_context
+    from estimator_bridge.tensorflow_private.xla import xla_context
 
     with tf.Graph().as_default() as graph, xla_context():
         one, other = (v1.get_variable(name, [], use_resource=True) for name in "ab")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.tensorflow_private import tpu_ops
+from estimator_bridge.tensorflow_private.names import tpu_ops
 from estimator_bridge_contrib import tpu as contrib_tpu
 
 import tensorflow as tf  # isort: skip

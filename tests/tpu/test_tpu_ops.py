@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.tensorflow_private import get_tpu_context
+from estimator_bridge.tensorflow_private.names import get_tpu_context
 
 import tensorflow as tf  # isort: skip
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import estimator_bridge as eb
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.testing import TPUGraph, described_tpu
 from estimator_bridge.tpu.execution import TPUExecution
 from estimator_bridge.tpu.global_batch import GlobalBatch

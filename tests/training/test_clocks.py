@@ -12,7 +12,9 @@ from tensorflow.python.summary.writer import event_file_writer
 import estimator_bridge as eb
 from estimator_bridge.experimental.stopping import StopOnPredicateHook
 from estimator_bridge.legacy.library.training import StopAtSecsHook
-from estimator_bridge.tensorflow_private import timer_of, timers, use_steady_timers
+from estimator_bridge.tensorflow_private import timers
+from estimator_bridge.tensorflow_private.hooks import timer_of
+from estimator_bridge.tensorflow_private.timers import use_steady_timers
 from estimator_bridge.training.async_saver import AsyncCheckpointSaverHook
 from estimator_bridge.training.continuous.evaluation_results import EvalResult, EvalStatus
 from estimator_bridge.training.continuous.evaluator_loop import evaluate_until_final

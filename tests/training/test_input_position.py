@@ -10,7 +10,7 @@ import pytest
 
 import estimator_bridge as eb
 from estimator_bridge.checkpoint import InputPositionError, step_of
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.training import CheckpointInputPipelineHook
 from estimator_bridge.training.input_position import with_whole_position
 

@@ -24,7 +24,7 @@ INSTALLED = "import runpy, sys, estimator_bridge as eb; eb.install(); sys.argv =
 INSTALLED += "runpy.run_path(sys.argv[0], run_name='__main__')"
 START = {
     "installed": [sys.executable, "-c", INSTALLED],
-    "run": [sys.executable, "-c", "from estimator_bridge.cli import main; main()", "run"],
+    "run": [sys.executable, "-c", "from estimator_bridge.commands.cli import main; main()", "run"],
 }
 TRACING = ["Calling model_fn.", "in model_fn", "Done calling model_fn.", "Running eval on CPU/GPU"]
 TRACING = ["INFO:tensorflow:" + line for line in TRACING]

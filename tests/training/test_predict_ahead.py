@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge.data.repeatable_datasets import _DRAWS
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.training.predict_ahead import LoopAhead
 
 v1 = tf.compat.v1

@@ -17,7 +17,7 @@ from test_weights_listed import WEIGHTS, examples, keras_layers, saved, trained
 
 import estimator_bridge as eb
 from estimator_bridge import weights
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 from estimator_bridge.errors import DataError
 from estimator_bridge.weights import conversion
 

@@ -7,7 +7,7 @@ import tf_keras
 
 import estimator_bridge as eb
 from estimator_bridge import weights
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 from estimator_bridge.weights import Kind
 
 v1 = tf.compat.v1

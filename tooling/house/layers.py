@@ -15,13 +15,15 @@ FRONT = "estimator_bridge"
 LIBRARY = (FRONT, "estimator_bridge_contrib")
 PACKAGES = (*LIBRARY, "models", "flags")
 PRIVATE_TENSORFLOW = "estimator_bridge/tensorflow_private"
+_MOST_BESIDE = 6
+_WITHOUT_FACE = ("base", "commands", "tensorflow_private")
 _ROW = re.compile(r"^\| ((?:`[\w/]+(?:\.py)?`(?:, )?)+) \|", re.MULTILINE)
 _PRIVATE = re.compile(r"tensorflow\.(python|core|compiler|lite)(\.|$)")
 
 _REQUIRED = {"absl", "google", "numpy", "tensorflow", "tf_keras"}
 # What a module or a package may import besides: each is loaded when it is used.
 _OPTIONAL = {
-    "doctor/installation.py": {"packaging"},  # which TensorFlow requires
+    "commands/doctor/installation.py": {"packaging"},  # which TensorFlow requires
     "compile_for/compiler_main.py": {"jax", "libtpu"},  # a process of its own
     "records/kaggle.py": {"kaggle_datasets"},
     "migrate/": {"tomli", "tomllib"},
@@ -66,6 +68,22 @@ def the_table_has_every_package_and_no_other(tree: Tree) -> Iterator[str]:
     there = {path.parts[1].removesuffix(".py") for path in tree.modules(FRONT)} - {"__init__"}
     for name in sorted(set(rooms(tree)) ^ (there | {FRONT})):
         yield f"docs/architecture.md: the table and the folders disagree about {name}"
+
+
+def few_files_stand_beside_the_packages(tree: Tree) -> Iterator[str]:
+    """Keeps the package's root to public modules, and to files that Python and pip look for."""
+    beside = [path.name for path in tree.files if path.parent == Path(FRONT)]
+    if len(beside) > _MOST_BESIDE:
+        yield f"{FRONT}: {', '.join(beside)}: more than {_MOST_BESIDE} files; put one into base/"
+
+
+def readers_import_the_module_that_has_the_name(tree: Tree) -> Iterator[str]:
+    """Keeps the faces of some packages empty: what they load, every reader would load."""
+    for package in _WITHOUT_FACE:
+        path = Path(FRONT, package, "__init__.py")
+        for line, name in tree.imports(path) if path in tree.files else ():
+            if name != "__future__.annotations":
+                yield f"{path}:{line}: imports {name}; let its readers do so"
 
 
 def no_modules_import_each_other_in_a_circle(tree: Tree) -> Iterator[str]:
@@ -144,6 +162,8 @@ def flags_load_no_tensorflow_on_import(tree: Tree) -> Iterator[str]:
 RULES = [
     packages_import_only_packages_below,
     the_table_has_every_package_and_no_other,
+    few_files_stand_beside_the_packages,
+    readers_import_the_module_that_has_the_name,
     no_modules_import_each_other_in_a_circle,
     what_the_models_share_imports_no_model,
     the_library_imports_only_what_it_requires,

@@ -6,7 +6,26 @@ import tempfile
 
 import tensorflow as tf
 
-from estimator_bridge import tensorflow_private as private
+from estimator_bridge.tensorflow_private.hooks import (
+    checkpoint_folder,
+    checkpoint_path,
+    count_logged_calls,
+    final_step,
+    forget_event_writers,
+    has_saver_attributes,
+    has_waited,
+    listeners_of,
+    logged_calls,
+    move_next_step,
+    open_event_writers,
+    profile_path,
+    saver_of,
+    timer_of,
+    timer_periods,
+    watched_loss,
+    write_graph_def,
+)
+from estimator_bridge.tensorflow_private.timers import steady_time, timed_modules, use_steady_timers
 from tooling.tensorflow_probes.registry import check, new_graph, probe
 
 v1 = tf.compat.v1
@@ -19,27 +38,27 @@ def _hooks() -> None:
     with new_graph(), tempfile.TemporaryDirectory() as folder:
         loss = tf.constant(1.0)
         _train.get_or_create_global_step()
-        check(private.watched_loss(_train.NanTensorHook(loss)) is loss, "NanTensorHook")
-        check(private.final_step(_train.StopAtStepHook(last_step=7)) == 7, "StopAtStepHook")
+        check(watched_loss(_train.NanTensorHook(loss)) is loss, "NanTensorHook")
+        check(final_step(_train.StopAtStepHook(last_step=7)) == 7, "StopAtStepHook")
         waiter = _train.GlobalStepWaiterHook(3)
-        check(private.has_waited(waiter) is False, "GlobalStepWaiterHook")
+        check(has_waited(waiter) is False, "GlobalStepWaiterHook")
         waiter.begin()
         check("_worker_is_started" in vars(waiter), "GlobalStepWaiterHook, when it has begun")
         log = _train.LoggingTensorHook([loss], every_n_iter=5)
-        check(private.timer_periods(private.timer_of(log)) == (5, None), "LoggingTensorHook")
-        check(private.logged_calls(log) == 0, "calls before begin()")
+        check(timer_periods(timer_of(log)) == (5, None), "LoggingTensorHook")
+        check(logged_calls(log) == 0, "calls before begin()")
         log.begin()
-        private.count_logged_calls(log, 4)
-        check(private.logged_calls(log) == 4, "calls that were not made")
+        count_logged_calls(log, 4)
+        check(logged_calls(log) == 4, "calls that were not made")
         profiler = _train.ProfilerHook(save_steps=2, output_dir=folder)
         profiler.begin()
-        private.move_next_step(profiler, 9)
+        move_next_step(profiler, 9)
         check(profiler._next_step is None, "ProfilerHook's next step")
-        check(private.profile_path(profiler).startswith(folder), "ProfilerHook's path")
+        check(profile_path(profiler).startswith(folder), "ProfilerHook's path")
         summaries = _train.SummarySaverHook(2, output_dir=folder, summary_op=tf.constant(b""))
-        check(private.timer_periods(private.timer_of(summaries)) == (2, None), "SummarySaverHook")
+        check(timer_periods(timer_of(summaries)) == (2, None), "SummarySaverHook")
         at_end = _train.LoggingTensorHook([loss], at_end=True)
-        check(private.timer_periods(private.timer_of(at_end)) == (None, None), "no timer")
+        check(timer_periods(timer_of(at_end)) == (None, None), "no timer")
 
 
 @probe("checkpoint_folder", "checkpoint_path", "saver_of", "listeners_of", "write_graph_def",
@@ -49,25 +68,25 @@ def _saver_hook() -> None:
         v1.get_variable("w", [])
         saver = _train.Saver()
         hook = _train.CheckpointSaverHook(folder, save_steps=1, saver=saver)
-        check(private.has_saver_attributes(hook), "the constructor's attributes")
-        check(private.checkpoint_folder(hook) == folder, "the folder")
-        check(private.checkpoint_path(hook) == f"{folder}/model.ckpt", "the path")
-        check(private.saver_of(hook) is saver, "the saver")
-        private.listeners_of(hook).append("listener")
-        check(private.listeners_of(hook) == ["listener"], "the listeners are a copy")
+        check(has_saver_attributes(hook), "the constructor's attributes")
+        check(checkpoint_folder(hook) == folder, "the folder")
+        check(checkpoint_path(hook) == f"{folder}/model.ckpt", "the path")
+        check(saver_of(hook) is saver, "the saver")
+        listeners_of(hook).append("listener")
+        check(listeners_of(hook) == ["listener"], "the listeners are a copy")
         check("_save_graph_def" in vars(hook), "graph.pbtxt is chosen elsewhere")
-        private.write_graph_def(hook, should_write=False)
+        write_graph_def(hook, should_write=False)
 
 
 @probe("steady_time", "timed_modules", "use_steady_timers")
 def _timers() -> None:
-    for module in private.timed_modules:
+    for module in timed_modules:
         check("time" in vars(module), f"{module.__name__} does not use the module time")
-    private.use_steady_timers()
+    use_steady_timers()
     timer = _train.SecondOrStepTimer(every_secs=1)
-    before = private.steady_time()
+    before = steady_time()
     timer.update_last_triggered_step(1)
-    after = private.steady_time()
+    after = steady_time()
     check(before <= timer._last_triggered_time <= after, "SecondOrStepTimer has another clock")
 
 
@@ -75,7 +94,7 @@ def _timers() -> None:
 def _writers() -> None:
     with new_graph(), tempfile.TemporaryDirectory() as folder:
         writer = v1.summary.FileWriterCache.get(folder)
-        check(writer in private.open_event_writers(), "a writer of the cache is not listed")
-        private.forget_event_writers(folder)
-        check(writer not in private.open_event_writers(), "a writer stays in the cache")
+        check(writer in open_event_writers(), "a writer of the cache is not listed")
+        forget_event_writers(folder)
+        check(writer not in open_event_writers(), "a writer stays in the cache")
         v1.summary.FileWriterCache.clear()

@@ -8,7 +8,32 @@ import time
 
 import tensorflow as tf
 
-from estimator_bridge import tensorflow_private as private
+from estimator_bridge.tensorflow_private.datasets import (
+    drawn_by,
+    end_iterator,
+    iterator_resource,
+    iterator_state,
+    watch_ends,
+)
+from estimator_bridge.tensorflow_private.names import eager_mode
+from estimator_bridge.tensorflow_private.optimizers import adam_tensors, shard_reduction
+from estimator_bridge.tensorflow_private.saving import (
+    BundleEntryProto,
+    BundleHeaderProto,
+    SaveableObject,
+    SaveSpec,
+    last_meta_graph,
+    next_to_delete,
+    read_profile,
+    variables_are_written,
+    whole_files_written_by,
+)
+from estimator_bridge.tensorflow_private.variables import (
+    replace_tensor_conversion,
+    restore_variable_v1,
+    saved_slice,
+    tensor_conversion,
+)
 from tooling.tensorflow_probes.registry import check, new_graph, probe
 
 v1 = tf.compat.v1
@@ -22,28 +47,28 @@ def _next_to_delete() -> None:
         session.run(v1.global_variables_initializer())
         saver = _train.Saver(max_to_keep=1)
         prefix = saver.save(session, f"{folder}/c", 1)
-        check(private.next_to_delete(saver, f"{folder}/c-2") == prefix, "the first of two stays")
+        check(next_to_delete(saver, f"{folder}/c-2") == prefix, "the first of two stays")
 
 
 @probe("BundleEntryProto", "BundleHeaderProto")
 def _index_entries() -> None:
-    entry = private.BundleEntryProto(dtype=1, shard_id=0, offset=4, size=8)
+    entry = BundleEntryProto(dtype=1, shard_id=0, offset=4, size=8)
     entry.shape.dim.add().size = 2
     entry.slices.add().extent.add().length = 1
-    same = private.BundleEntryProto.FromString(entry.SerializeToString())
+    same = BundleEntryProto.FromString(entry.SerializeToString())
     check((same.offset, same.size, same.shape.dim[0].size) == (4, 8, 2), "another entry")
-    check(private.BundleHeaderProto(num_shards=2).num_shards == 2, "another header")
+    check(BundleHeaderProto(num_shards=2).num_shards == 2, "another header")
 
 
 @probe("SaveSpec", "SaveableObject")
 def _saveable() -> None:
-    class Doubled(private.SaveableObject):
+    class Doubled(SaveableObject):
         def restore(self, restored_tensors, restored_shapes):
             return v1.assign(self.value, restored_tensors[0] / 2)
 
     with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:
         value = v1.get_variable("w", [], initializer=tf.ones_initializer())
-        doubled = Doubled(tf.identity(value), [private.SaveSpec(value * 2, "", "double")], "d")
+        doubled = Doubled(tf.identity(value), [SaveSpec(value * 2, "", "double")], "d")
         doubled.value = value
         v1.add_to_collection(v1.GraphKeys.SAVEABLE_OBJECTS, doubled)
         saver = _train.Saver([doubled])
@@ -60,7 +85,7 @@ def _meta_graph() -> None:
     with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:
         builder = v1.saved_model.Builder(f"{folder}/export")
         builder.add_meta_graph_and_variables(session, ["serve"])
-        tags = list(private.last_meta_graph(builder).meta_info_def.tags)
+        tags = list(last_meta_graph(builder).meta_info_def.tags)
         check(tags == ["serve"], f"tags {tags}")
 
 
@@ -68,7 +93,7 @@ def _meta_graph() -> None:
 def _graph_only() -> None:
     with new_graph(), tempfile.TemporaryDirectory() as folder:
         builder = v1.saved_model.Builder(f"{folder}/export")
-        private.variables_are_written(builder)
+        variables_are_written(builder)
         builder.add_meta_graph(["serve"], saver=_train.Saver([], allow_empty=True))
         check(builder.save().endswith(b".pb"), "the builder wants variables")
 
@@ -84,7 +109,7 @@ def _whole_files() -> None:
     with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:
         v1.get_variable("w", [], initializer=tf.zeros_initializer())
         session.run(v1.global_variables_initializer())
-        with private.whole_files_written_by(write):
+        with whole_files_written_by(write):
             prefix = _train.Saver().save(session, f"{folder}/c", 1)
         check(names == ["checkpoint", "c-1.meta"], f"written as a whole: {names}")
         check(_train.latest_checkpoint(folder) == prefix, "TensorFlow does not write it")
@@ -96,21 +121,21 @@ def _profile() -> None:
         path = f"{folder}/x.pb"
         with open(path, "wb") as file:
             file.write(b"")
-        check(len(private.read_profile(path).planes) == 0, "an empty XSpace has planes")
+        check(len(read_profile(path).planes) == 0, "an empty XSpace has planes")
 
 
 @probe("iterator_state", "iterator_resource")
 def _iterators() -> None:
-    with private.eager_mode():
+    with eager_mode():
         iterator = iter(tf.data.Dataset.range(3))
-        check(private.iterator_resource(iterator).dtype == tf.resource, "it is no resource")
-        check(private.iterator_state(iterator).dtype == tf.variant, "its state is no variant")
+        check(iterator_resource(iterator).dtype == tf.resource, "it is no resource")
+        check(iterator_state(iterator).dtype == tf.variant, "its state is no variant")
 
 
 @probe("drawn_by")
 def _draws() -> None:
-    with private.eager_mode():
-        draw = private.drawn_by(iter(tf.data.Dataset.range(1).map(lambda x: (x + 1, x))))
+    with eager_mode():
+        draw = drawn_by(iter(tf.data.Dataset.range(1).map(lambda x: (x + 1, x))))
     with tf.Graph().as_default():
         check([int(part) for part in draw()] == [1, 0], "other components")
         try:
@@ -122,10 +147,10 @@ def _draws() -> None:
 
 @probe("end_iterator", "watch_ends")
 def _end_of_an_iterator() -> None:
-    with private.eager_mode():
+    with eager_mode():
         iterator = iter(tf.data.Dataset.range(3).repeat())
-        private.watch_ends()
-        private.end_iterator(iterator)
+        watch_ends()
+        end_iterator(iterator)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and next(iterator, None) is not None:
             time.sleep(0.01)
@@ -134,19 +159,19 @@ def _end_of_an_iterator() -> None:
 
 @probe("restore_variable_v1")
 def _variable_v1() -> None:
-    private.restore_variable_v1()
+    restore_variable_v1()
 
 
 @probe("saved_slice", "tensor_conversion", "replace_tensor_conversion")
 def _variables() -> None:
     with new_graph():
         parted = v1.get_variable("p", [4], partitioner=v1.fixed_size_partitioner(2))
-        part = private.saved_slice(next(iter(parted)))
+        part = saved_slice(next(iter(parted)))
         check((part.full_name, part.var_offset) == ("p", [0]), "the part of a variable")
         variable = v1.get_variable("w", [], use_resource=True)
-        check(private.saved_slice(variable) is None, "a whole variable is a part")
-        check(callable(private.tensor_conversion(variable)), "the conversion")
-        private.replace_tensor_conversion(
+        check(saved_slice(variable) is None, "a whole variable is a part")
+        check(callable(tensor_conversion(variable)), "the conversion")
+        replace_tensor_conversion(
             variable, lambda dtype=None, name=None, as_ref=False: tf.constant(7.0)
         )
         check(
@@ -161,11 +186,11 @@ def _adam() -> None:
         w = v1.get_variable("w", [], use_resource=True, initializer=tf.zeros_initializer())
         optimizer.minimize(w * 2.0)
         session.run(v1.global_variables_initializer())
-        values = session.run(list(private.adam_tensors(optimizer)))
+        values = session.run(list(adam_tensors(optimizer)))
         check(values[:2] == [0.5, 0.25] and values[4] == 0.25, f"other tensors: {values}")
 
 
 @probe("shard_reduction")
 def _shards() -> None:
     optimizer = v1.tpu.CrossShardOptimizer(_train.GradientDescentOptimizer(1.0))
-    check(private.shard_reduction(optimizer) == v1.losses.Reduction.MEAN, "the reduction")
+    check(shard_reduction(optimizer) == v1.losses.Reduction.MEAN, "the reduction")

@@ -7,7 +7,74 @@ import tempfile
 
 import tensorflow as tf
 
-from estimator_bridge import tensorflow_private as private
+from estimator_bridge.tensorflow_private.columns import (
+    EMBEDDING_COLUMN,
+    PLAIN_EMBEDDING_COLUMNS,
+    SHARED_EMBEDDING_COLUMN,
+    column_scope,
+    columns_as_on_a_cpu,
+    core_lookup_width,
+    embedding_lookup_device,
+    is_v2_column,
+    sequence_of,
+    shared_table_name,
+)
+from estimator_bridge.tensorflow_private.graphs import (
+    control_flow_context,
+    loops_keep_what_gradients_need,
+)
+from estimator_bridge.tensorflow_private.inherited import INHERITED
+from estimator_bridge.tensorflow_private.names import (
+    Barrier,
+    BaseResourceVariable,
+    IndexedSlicesValue,
+    KMeansGraph,
+    PerReplica,
+    SavedModel,
+    SessionInterface,
+    StagingArea,
+    TPUInfeedQueue,
+    UninitializedVariable,
+    VariableDef,
+    average_precision_at_top_k,
+    checkpoint_management,
+    confusion_matrix_at_thresholds,
+    contrib_should_record_summaries,
+    contrib_summary,
+    dataset_options,
+    eager_context,
+    eager_mode,
+    existing_global_step_read,
+    feature_columns,
+    function_utils,
+    get_tpu_context,
+    global_step_read,
+    lookup_ops,
+    nest,
+    op_def,
+    reset_eager_context,
+    saved_model_utils,
+    tf_logging,
+    tf_record_random_reader,
+    tpu_feature_columns,
+    tpu_ops,
+    tpu_training_loop,
+)
+from estimator_bridge.tensorflow_private.tracking import (
+    VARIABLE_VALUE_KEY,
+    AutoTrackable,
+    Trackable,
+    TrackableObjectGraph,
+    add_tracked_variable,
+    object_checkpoints,
+    trackable_structures,
+)
+from estimator_bridge.tensorflow_private.xla import (
+    xla_all_reduce,
+    xla_context,
+    xla_context_of_cpus,
+    xla_replica_id,
+)
 from tooling.tensorflow_probes.registry import check, graph_types, names_of, new_graph, probe
 
 v1 = tf.compat.v1
@@ -16,31 +83,31 @@ _train = v1.train
 
 @probe("eager_context", "eager_mode", "reset_eager_context")
 def _eager() -> None:
-    with new_graph(), private.eager_mode():
+    with new_graph(), eager_mode():
         check(tf.executing_eagerly(), "eager_mode is not eager inside a graph")
     for name in ("call_function", "configure_coordination_service", "_collective_ops_server_def"):
-        check(hasattr(private.eager_context(), name), f"the eager context has no {name}")
-    check(callable(private.reset_eager_context), "it is no function")
+        check(hasattr(eager_context(), name), f"the eager context has no {name}")
+    check(callable(reset_eager_context), "it is no function")
 
 
 @probe("SessionInterface")
 def _session() -> None:
     with new_graph(), v1.Session() as session:
-        check(isinstance(session, private.SessionInterface), "a Session is none")
+        check(isinstance(session, SessionInterface), "a Session is none")
 
 
 @probe("SavedModel")
 def _saved_model() -> None:
-    model = private.SavedModel()
+    model = SavedModel()
     model.meta_graphs.add().meta_info_def.tags.append("serve")
-    check(private.SavedModel.FromString(model.SerializeToString()) == model, "another message")
+    check(SavedModel.FromString(model.SerializeToString()) == model, "another message")
 
 
 @probe("VariableDef")
 def _variable_def() -> None:
     with new_graph():
         variable = v1.get_variable("w", [2], use_resource=True)
-        proto = private.VariableDef.FromString(variable.to_proto().SerializeToString())
+        proto = VariableDef.FromString(variable.to_proto().SerializeToString())
     check(proto.variable_name == "w:0" and proto.is_resource, "its fields have other meanings")
     check(proto.snapshot_name == "w/Read/ReadVariableOp:0", "the read has another name")
 
@@ -48,7 +115,7 @@ def _variable_def() -> None:
 @probe("StagingArea")
 def _staging_area() -> None:
     with new_graph(), v1.Session() as session:
-        area = private.StagingArea([tf.float32])
+        area = StagingArea([tf.float32])
         put_op, size, values = area.put([tf.constant(3.0)]), area.size(), area.get()
         session.run(put_op)
         check(session.run(size) == 1, "it counts otherwise")
@@ -57,7 +124,7 @@ def _staging_area() -> None:
 
 @probe("PerReplica")
 def _per_replica() -> None:
-    values = private.PerReplica([tf.constant(1), tf.constant(2)])
+    values = PerReplica([tf.constant(1), tf.constant(2)])
     check(len(values.values) == 2, "its values are gone")
 
 
@@ -67,33 +134,33 @@ def _random_reader() -> None:
         path = f"{folder}/x.tfrecord"
         with tf.io.TFRecordWriter(path) as writer:
             writer.write(b"abc")
-        record = private.tf_record_random_reader(path).read(0)
+        record = tf_record_random_reader(path).read(0)
         check(tuple(record) == (b"abc", 19), f"a record of 3 bytes is read as {record}")
 
 
 @probe("IndexedSlicesValue")
 def _slices() -> None:
-    check(private.IndexedSlicesValue._fields == ("values", "indices", "dense_shape"), "fields")
+    check(IndexedSlicesValue._fields == ("values", "indices", "dense_shape"), "fields")
 
 
 @probe("op_def")
 def _op_def() -> None:
-    check(private.op_def("RandomUniform").is_stateful, "RandomUniform is not stateful")
-    check(private.op_def("NoSuchOperation") is None, "an unknown operation is known")
+    check(op_def("RandomUniform").is_stateful, "RandomUniform is not stateful")
+    check(op_def("NoSuchOperation") is None, "an unknown operation is known")
 
 
 @probe("BaseResourceVariable", "UninitializedVariable")
 def _resource_variable() -> None:
     with new_graph():
-        variable = private.UninitializedVariable(shape=[2], dtype=tf.float32, name="w")
-        check(isinstance(variable, private.BaseResourceVariable), "it is of another class")
+        variable = UninitializedVariable(shape=[2], dtype=tf.float32, name="w")
+        check(isinstance(variable, BaseResourceVariable), "it is of another class")
         check(variable.shape == [2] and variable.op.type == "VarHandleOp", "another operation")
 
 
 @probe("lookup_ops")
 def _lookup() -> None:
     with new_graph(), v1.Session() as session:
-        table = private.lookup_ops.index_table_from_tensor(["a", "b"])
+        table = lookup_ops.index_table_from_tensor(["a", "b"])
         ids = table.lookup(tf.constant(["b", "z"]))
         session.run(v1.tables_initializer())
         check(session.run(ids).tolist() == [1, -1], "ids are others")
@@ -102,7 +169,7 @@ def _lookup() -> None:
 @probe("confusion_matrix_at_thresholds")
 def _confusion_matrix() -> None:
     with new_graph(), v1.Session() as session:
-        _, updates = private.confusion_matrix_at_thresholds(
+        _, updates = confusion_matrix_at_thresholds(
             tf.constant([True, False]), tf.constant([0.9, 0.8]), [0.5], includes=("tp", "fp")
         )
         check(v1.local_variables()[0].op.name == "true_positives", "other name")
@@ -114,7 +181,7 @@ def _confusion_matrix() -> None:
 def _average_precision() -> None:
     with new_graph(), v1.Session() as session:
         best, right = tf.constant([[1, 2]], tf.int64), tf.constant([[2, 3]], tf.int64)
-        _, update = private.average_precision_at_top_k(right, best)
+        _, update = average_precision_at_top_k(right, best)
         session.run(v1.local_variables_initializer())
         check(session.run(update) == 0.25, "the average precision is another")
 
@@ -122,32 +189,32 @@ def _average_precision() -> None:
 @probe("contrib_summary", "contrib_should_record_summaries")
 def _summary() -> None:
     with new_graph(), v1.Session() as session, tempfile.TemporaryDirectory() as folder:
-        with private.contrib_summary.create_file_writer(folder).as_default():
-            silent = tf.identity(private.contrib_should_record_summaries())
-            with private.contrib_summary.always_record_summaries():
-                always = tf.identity(private.contrib_should_record_summaries())
+        with contrib_summary.create_file_writer(folder).as_default():
+            silent = tf.identity(contrib_should_record_summaries())
+            with contrib_summary.always_record_summaries():
+                always = tf.identity(contrib_should_record_summaries())
         check(session.run([silent, always]) == [False, True], "when it records has changed")
     for name in ("all_v2_summary_ops", "generic", "graph_v1", "legacy_raw_flush", "scalar"):
-        check(hasattr(private.contrib_summary, name), f"{name} is gone")
+        check(hasattr(contrib_summary, name), f"{name} is gone")
 
 
 @probe("feature_columns")
 def _feature_columns() -> None:
-    column = private.feature_columns.NumericColumn("x", (1,), None, tf.float32, None)
+    column = feature_columns.NumericColumn("x", (1,), None, tf.float32, None)
     check(column.parse_example_spec["x"].shape == (1,), "a column has another specification")
 
 
 @probe("KMeansGraph")
 def _kmeans() -> None:
     with new_graph():
-        kmeans = private.KMeansGraph(tf.zeros([4, 2]), 2, use_mini_batch=False)
+        kmeans = KMeansGraph(tf.zeros([4, 2]), 2, use_mini_batch=False)
         check(len(kmeans.training_graph()) >= 5, "training_graph() returns fewer values")
 
 
 @probe("Barrier")
 def _barrier() -> None:
     with new_graph(), v1.Session() as session:
-        barrier = private.Barrier(types=[tf.int32], shapes=[[]])
+        barrier = Barrier(types=[tf.int32], shapes=[[]])
         session.run(barrier.insert_many(0, ["a", "b"], [1, 2]))
         _, keys, (values,) = session.run(barrier.take_many(2))
         check((list(keys), list(values)) == ([b"a", b"b"], [1, 2]), "it gives something else")
@@ -156,18 +223,18 @@ def _barrier() -> None:
 @probe("checkpoint_management", "tf_logging")
 def _logs_and_checkpoints() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        checkpoint = private.checkpoint_management.latest_checkpoint(folder)
+        checkpoint = checkpoint_management.latest_checkpoint(folder)
         check(checkpoint is None, "latest_checkpoint of an empty folder")
     for name in ("info", "warning", "error"):
-        check(callable(getattr(private.tf_logging, name)), f"tf_logging.{name} is no function")
+        check(callable(getattr(tf_logging, name)), f"tf_logging.{name} is no function")
 
 
 @probe("saved_model_utils", "function_utils", "nest", "dataset_options")
 def _modules() -> None:
-    check(private.saved_model_utils.EXPORT_TAG_MAP, "EXPORT_TAG_MAP is gone")
-    check(private.function_utils.fn_args(lambda x, y: x) == ("x", "y"), "fn_args differ")
-    check(private.nest.flatten_up_to([1, 2], [[3], 4]) == [[3], 4], "flatten_up_to differs")
-    check(private.dataset_options.Options().DESCRIPTOR.fields_by_name["deterministic"], "gone")
+    check(saved_model_utils.EXPORT_TAG_MAP, "EXPORT_TAG_MAP is gone")
+    check(function_utils.fn_args(lambda x, y: x) == ("x", "y"), "fn_args differ")
+    check(nest.flatten_up_to([1, 2], [[3], 4]) == [[3], 4], "flatten_up_to differs")
+    check(dataset_options.Options().DESCRIPTOR.fields_by_name["deterministic"], "gone")
 
 
 @probe("tpu_feature_columns", "EMBEDDING_COLUMN", "SHARED_EMBEDDING_COLUMN", "shared_table_name",
@@ -175,45 +242,45 @@ def _modules() -> None:
         "columns_as_on_a_cpu", "is_v2_column")  # fmt: skip
 def _columns() -> None:
     plain = [tf.feature_column.categorical_column_with_identity(key, 4) for key in "ab"]
-    check(private.is_v2_column(plain[0]), "a column of tf.feature_column is V1's")
+    check(is_v2_column(plain[0]), "a column of tf.feature_column is V1's")
     one = v1.tpu.experimental.embedding_column(plain[0], 2)
     shared = v1.tpu.experimental.shared_embedding_columns(plain, 2)
-    check(isinstance(one, private.EMBEDDING_COLUMN), "embedding_column is of another class")
-    check(isinstance(shared[0], private.SHARED_EMBEDDING_COLUMN), "shared ones are of another")
-    check(private.shared_table_name(shared[0]) == "a_b_shared_embedding", "the table's name")
+    check(isinstance(one, EMBEDDING_COLUMN), "embedding_column is of another class")
+    check(isinstance(shared[0], SHARED_EMBEDDING_COLUMN), "shared ones are of another")
+    check(shared_table_name(shared[0]) == "a_b_shared_embedding", "the table's name")
     usual = tf.feature_column.embedding_column(plain[0], 2)
-    check(isinstance(usual, private.PLAIN_EMBEDDING_COLUMNS), "the usual ones are of another")
+    check(isinstance(usual, PLAIN_EMBEDDING_COLUMNS), "the usual ones are of another")
     on_core = v1.tpu.experimental.embedding_column(
         plain[0], 2, embedding_lookup_device="tpu_tensor_core", tensor_core_shape=[None, 3]
     )
-    devices = [private.embedding_lookup_device(column) for column in (one, shared[0], on_core)]
+    devices = [embedding_lookup_device(column) for column in (one, shared[0], on_core)]
     check(devices == [None, None, "tpu_tensor_core"], f"the devices of lookups are {devices}")
-    check(private.core_lookup_width(on_core) == 3, "the width of a lookup on a core")
-    with private.columns_as_on_a_cpu():
-        check(private.tpu_feature_columns._is_running_on_cpu(), "it does not count")
+    check(core_lookup_width(on_core) == 3, "the width of a lookup on a core")
+    with columns_as_on_a_cpu():
+        check(tpu_feature_columns._is_running_on_cpu(), "it does not count")
 
 
 @probe("tpu_training_loop", "tpu_ops", "TPUInfeedQueue", "get_tpu_context")
 def _tpu() -> None:
-    context = private.get_tpu_context()
+    context = get_tpu_context()
     before = context.number_of_shards
     context.set_number_of_shards(3)
     check(v1.tpu.CrossShardOptimizer and context.number_of_shards == 3, "the number of shards")
     context.set_number_of_shards(before)
     with new_graph(), v1.Session() as session:
-        turns = private.tpu_training_loop.repeat(3, lambda x: x + 1, [tf.constant(0)])
+        turns = tpu_training_loop.repeat(3, lambda x: x + 1, [tf.constant(0)])
         check(session.run(turns[0] if isinstance(turns, list) else turns) == 3, "repeat")
     for name in ("infeed_dequeue_tuple", "infeed_enqueue_tuple", "outfeed_enqueue_tuple"):
-        check(hasattr(private.tpu_ops, name), f"{name} is gone")
-    check(private.TPUInfeedQueue(number_of_tuple_elements=2).number_of_tuple_elements == 2, "it")
+        check(hasattr(tpu_ops, name), f"{name} is gone")
+    check(TPUInfeedQueue(number_of_tuple_elements=2).number_of_tuple_elements == 2, "it")
 
 
 @probe("existing_global_step_read", "global_step_read")
 def _step_read() -> None:
     with new_graph():
-        check(private.existing_global_step_read() is None, "there is one before it is made")
+        check(existing_global_step_read() is None, "there is one before it is made")
         _train.get_or_create_global_step()
-        check(private.global_step_read() is private.existing_global_step_read(), "two reads")
+        check(global_step_read() is existing_global_step_read(), "two reads")
 
 
 @probe("control_flow_util_v2", "gen_xla_ops", "XLAControlFlowContext", "xla_context",
@@ -221,39 +288,39 @@ def _step_read() -> None:
         "xla_replica_id")  # fmt: skip
 def _xla() -> None:
     with new_graph() as graph:
-        with private.xla_context_of_cpus(), private.loops_keep_what_gradients_need():
-            check(private.control_flow_context(graph) is not None, "there is no XLA context")
+        with xla_context_of_cpus(), loops_keep_what_gradients_need():
+            check(control_flow_context(graph) is not None, "there is no XLA context")
             x = tf.zeros([4])
             tf.gradients(tf.slice(x, [1], [2]), x)
         check("XlaDynamicUpdateSlice" not in graph_types(graph), "a gradient has XLA's operation")
-        with private.xla_context():
-            private.xla_all_reduce(tf.zeros([2]), [[0, 1]], "sum")
-            private.xla_replica_id()
+        with xla_context():
+            xla_all_reduce(tf.zeros([2]), [[0, 1]], "sum")
+            xla_replica_id()
         check(
             {"XlaAllReduce", "XlaReplicaId"} <= set(graph_types(graph)), "operations of other types"
         )
-        check(private.control_flow_context(graph) is None, "the context was not left")
+        check(control_flow_context(graph) is None, "the context was not left")
 
 
 @probe("AutoTrackable", "Trackable", "TrackableObjectGraph", "VARIABLE_VALUE_KEY",
         "add_tracked_variable", "object_checkpoints", "trackable_structures")  # fmt: skip
 def _tracking() -> None:
-    check(issubclass(private.AutoTrackable, private.Trackable), "AutoTrackable is no Trackable")
-    check(private.VARIABLE_VALUE_KEY == "VARIABLE_VALUE", "the key of a variable's value")
-    check(private.TrackableObjectGraph().nodes.add() is not None, "an object graph has no nodes")
+    check(issubclass(AutoTrackable, Trackable), "AutoTrackable is no Trackable")
+    check(VARIABLE_VALUE_KEY == "VARIABLE_VALUE", "the key of a variable's value")
+    check(TrackableObjectGraph().nodes.add() is not None, "an object graph has no nodes")
     for name in ("_lookup_dependency", "_restore_from_tensors", "_serialize_to_tensors",
                  "_trackable_children"):  # fmt: skip
-        check(hasattr(private.Trackable, name), f"{name} is gone, which subclasses replace")
-    with private.eager_mode():
-        owner = private.AutoTrackable()
-        variable = private.add_tracked_variable(owner, "kept", v1.get_variable, shape=[2])
+        check(hasattr(Trackable, name), f"{name} is gone, which subclasses replace")
+    with eager_mode():
+        owner = AutoTrackable()
+        variable = add_tracked_variable(owner, "kept", v1.get_variable, shape=[2])
         check(
             owner._lookup_dependency("kept") is variable, "a checkpoint lacks an object's variable"
         )
     for name in ("capture_dependencies", "list_objects", "object_metadata"):
-        check(hasattr(private.object_checkpoints, name), f"{name} is gone")
+        check(hasattr(object_checkpoints, name), f"{name} is gone")
     for name in ("List", "Mapping", "NoDependency"):
-        check(hasattr(private.trackable_structures, name), f"{name} is gone")
+        check(hasattr(trackable_structures, name), f"{name} is gone")
 
 
 @probe("column_scope", "sequence_of")
@@ -264,15 +331,15 @@ def _sequence_columns() -> None:
     with new_graph():
         features = {"w": tf.sparse.from_dense([[1, 2], [1, 0]]), "n": tf.sparse.from_dense([[1.0]])}
         indicated = tf.feature_column.indicator_column(words)
-        dense, _ = private.sequence_of(indicated, features, [], True)
+        dense, _ = sequence_of(indicated, features, [], True)
         check(dense.shape.as_list()[-1] == 3, "an indicator column's sequence has another size")
-        check(private.sequence_of(numbers, features, [], True)[0].shape.rank == 3, "its rank")
-    check(private.column_scope(indicated) == "w_indicator", "a column's scope has another name")
+        check(sequence_of(numbers, features, [], True)[0].shape.rank == 3, "its rank")
+    check(column_scope(indicated) == "w_indicator", "a column's scope has another name")
 
 
 @probe("INHERITED")
 def _inherited() -> None:
-    for place, words in private.INHERITED.items():
+    for place, words in INHERITED.items():
         kind = pkgutil.resolve_name(place)
         names = {name for parent in kind.__mro__ for name in (*vars(parent), *names_of(parent))}
         missing = sorted(set(words.split()) - names)

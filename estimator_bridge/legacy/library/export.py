@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from estimator_bridge.tensorflow_private import saved_model_utils
+from estimator_bridge.tensorflow_private.names import saved_model_utils
 
 __all__ = [
     "EXPORT_TAG_MAP",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tensorflow as tf
 import tf_keras
 
-from estimator_bridge.tensorflow_private import function_utils
+from estimator_bridge.tensorflow_private.names import function_utils
 
 __all__ = ["fn_args", "tf_keras", "tf_keras_v1"]
 

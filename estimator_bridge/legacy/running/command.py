@@ -6,12 +6,12 @@ import argparse
 import os
 import sys
 
+from estimator_bridge.base.jax_names import parse_jax_name
+from estimator_bridge.base.tpu_presence import CHECKS_TPU, CORES, RUNTIME
 from estimator_bridge.compile_for import CompileError, CompileJob, start_job
 from estimator_bridge.errors import MissingImportError
-from estimator_bridge.jax_names import parse_jax_name
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.notebooks import NotebookError
-from estimator_bridge.tpu_presence import CHECKS_TPU, CORES, RUNTIME
 
 __all__ = ["add_arguments", "run"]
 

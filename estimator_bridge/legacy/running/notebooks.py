@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
-from estimator_bridge.any_files import open_text
-from estimator_bridge.foreign_json import foreign_json
+from estimator_bridge.base.any_files import open_text
+from estimator_bridge.base.foreign_json import foreign_json
 from estimator_bridge.legacy.running.magics import plain_python
 
 __all__ = ["Cell", "Notebook", "NotebookError", "is_notebook", "read_notebook"]

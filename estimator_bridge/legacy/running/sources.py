@@ -9,7 +9,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 
-from estimator_bridge.any_files import open_bytes
+from estimator_bridge.base.any_files import open_bytes
 from estimator_bridge.legacy.running.default_graph import signs_of
 from estimator_bridge.legacy.running.dialects import Verdict, imports_tensorflow, judge
 from estimator_bridge.legacy.running.notebooks import (

@@ -16,10 +16,10 @@ from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
+from estimator_bridge.base.lazy_namespace import LazyNamespace, loaded_names
+from estimator_bridge.base.missing_names import missing_getattr
 from estimator_bridge.errors import MissingImportError, MissingNameError
-from estimator_bridge.lazy_namespace import LazyNamespace, loaded_names
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
-from estimator_bridge.missing_names import missing_getattr
 from estimator_bridge.tf_contrib.namespace_advice import Namespaces
 from estimator_bridge.tf_contrib.package import load_contrib
 

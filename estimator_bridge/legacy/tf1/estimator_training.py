@@ -6,8 +6,8 @@ from typing import Any
 
 from absl import logging
 
+from estimator_bridge.base.missing_names import missing_getattr
 from estimator_bridge.legacy.tf1.private_names import ROOT, advice_on
-from estimator_bridge.missing_names import missing_getattr
 
 __all__ = ["should_run_distribute_coordinator"]
 

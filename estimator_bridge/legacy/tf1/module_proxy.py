@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+from estimator_bridge.base.lazy_namespace import LazyNamespace, loaded_names
 from estimator_bridge.errors import MissingNameError
-from estimator_bridge.lazy_namespace import LazyNamespace, loaded_names
 
 __all__ = ["Changes", "ModuleProxy"]
 

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from estimator_bridge.base.lazy_namespace import LazyNamespace, loaded_names
 from estimator_bridge.errors import MissingImportError, MissingNameError
-from estimator_bridge.lazy_namespace import LazyNamespace, loaded_names
 from estimator_bridge.legacy.tf1.private_names import (
     MODULES,
     NAMES,

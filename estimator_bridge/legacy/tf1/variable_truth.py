@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import BaseResourceVariable
+from estimator_bridge.tensorflow_private.names import BaseResourceVariable
 
 __all__ = ["make_variables_truthy"]
 

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from estimator_bridge.foreign_json import foreign_json
+from estimator_bridge.base.foreign_json import foreign_json
+from estimator_bridge.base.terminal_text import printable
 from estimator_bridge.migrate.atomic_writes import write_new
 from estimator_bridge.migrate.check import examine_all
 from estimator_bridge.migrate.eb_model.data_flow import reads
@@ -20,7 +21,6 @@ from estimator_bridge.migrate.main_modules import is_main
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.options import Options
 from estimator_bridge.migrate.rewriting import rewrite_text
-from estimator_bridge.terminal_text import printable
 
 __all__ = ["eb_model_files", "write_eb_model"]
 

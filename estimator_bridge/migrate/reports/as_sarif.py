@@ -8,10 +8,10 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
+from estimator_bridge.base.version import __version__
 from estimator_bridge.migrate.check import Report
 from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.registry import Rule, all_rules
-from estimator_bridge.version import __version__
 
 __all__ = ["render"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from estimator_bridge.base.terminal_text import printable
 from estimator_bridge.migrate.check import Report
 from estimator_bridge.migrate.findings import Finding, Severity
-from estimator_bridge.terminal_text import printable
 
 __all__ = ["render", "summary"]
 

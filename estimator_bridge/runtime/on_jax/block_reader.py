@@ -12,7 +12,8 @@ import tensorflow as tf
 from estimator_bridge.graph import host_device
 from estimator_bridge.runtime.batch_source import BatchSource, batch_source_of
 from estimator_bridge.runtime.replicas import BatchLayout
-from estimator_bridge.tensorflow_private import eager_mode, flat_call
+from estimator_bridge.tensorflow_private.eager import flat_call
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["BlockReader", "ReadBlock"]
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from estimator_bridge.base.jax_names import JaxName
 from estimator_bridge.errors import AcceleratorNotFoundError, TooLateError
-from estimator_bridge.jax_names import JaxName
 
 __all__ = ["jax_devices"]
 

@@ -12,7 +12,7 @@ from estimator_bridge.graph import LiftedSession, host_device
 from estimator_bridge.runtime.host_step import HostPart
 from estimator_bridge.runtime.step_fetches import StepFetches
 from estimator_bridge.runtime.step_values import HostStage
-from estimator_bridge.tensorflow_private import PerReplica, eager_mode
+from estimator_bridge.tensorflow_private.names import PerReplica, eager_mode
 
 __all__ = ["HostSteps"]
 

@@ -14,7 +14,7 @@ from estimator_bridge.runtime.on_jax.program import StepsProgram, StepsShape
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.runtime.step import ReplicaStep
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["JaxStep"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
-from estimator_bridge.tensorflow_private import PerReplica
+from estimator_bridge.tensorflow_private.names import PerReplica
 
 __all__ = ["JaxStrategy"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import Resources, host_device
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["JaxValues"]
 

@@ -13,7 +13,7 @@ from estimator_bridge.data import BatchInput, call_input_fn
 from estimator_bridge.data.static_shapes import check_static
 from estimator_bridge.model import ModeKeys, RunConfig
 from estimator_bridge.runtime import local_replicas
-from estimator_bridge.tensorflow_private import loss_is_scaled
+from estimator_bridge.tensorflow_private.graphs import loss_is_scaled
 from estimator_bridge.training.distribution.divergence_check import check_no_divergence
 from estimator_bridge.training.distribution.strategies import input_context
 from estimator_bridge.training.distribution.tracing_strategy import TracingStrategy

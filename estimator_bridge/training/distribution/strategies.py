@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from estimator_bridge.model import ModeKeys, RunConfig
 from estimator_bridge.runtime import workers_of
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["input_context", "strategy_for", "strategy_to_run"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import in_multi_worker_mode
+from estimator_bridge.tensorflow_private.strategies import in_multi_worker_mode
 from estimator_bridge.training.distribution.replica_exchange_ops import (
     gather_replicas,
     join,

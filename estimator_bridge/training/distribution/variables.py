@@ -13,7 +13,10 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import ReplicaLocal, replica_locals
-from estimator_bridge.tensorflow_private import replace_tensor_conversion, tensor_conversion
+from estimator_bridge.tensorflow_private.variables import (
+    replace_tensor_conversion,
+    tensor_conversion,
+)
 from estimator_bridge.training.distribution.replica_exchange_ops import (
     first_of_replicas,
     join,

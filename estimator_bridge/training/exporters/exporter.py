@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import is_folder
+from estimator_bridge.base.any_files import is_folder
 from estimator_bridge.own_files import is_link, is_recorded_folder, record_folder
 
 __all__ = ["Exporter", "SavedModelExporter"]

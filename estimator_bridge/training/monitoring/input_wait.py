@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import host_device
 from estimator_bridge.runtime import LoopResult, StepLoop
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.training.monitoring.drawn_batches import DrawnBatches
 
 __all__ = ["InputWait", "MeasuredLoop"]

@@ -12,17 +12,17 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.redaction import redacted, redacted_arguments
+from estimator_bridge.base.secret_names import is_secret_name
+from estimator_bridge.base.version import __version__
 from estimator_bridge.compile_for.units import as_si
-from estimator_bridge.redaction import redacted, redacted_arguments
 from estimator_bridge.runtime import StepLoop, workers_of
-from estimator_bridge.secret_names import is_secret_name
 from estimator_bridge.training.monitoring.drawn_batches import DrawnBatches
 from estimator_bridge.training.monitoring.flops import StepFlops, count_flops
 from estimator_bridge.training.monitoring.input_wait import InputWait, MeasuredLoop
 from estimator_bridge.training.monitoring.peaks import Peak, peak_of
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.progress_reports import MachineUse, StepReport
-from estimator_bridge.version import __version__
 
 __all__ = ["Meter"]
 

@@ -9,12 +9,12 @@ from html import escape
 
 import tensorflow as tf
 
-from estimator_bridge.any_files import is_remote
+from estimator_bridge.base.any_files import is_remote
+from estimator_bridge.base.redaction import redacted, redacted_lines
 from estimator_bridge.checkpoint import explained_full_disk_of
 from estimator_bridge.compile_for.html_parts import document, figures_row, table
 from estimator_bridge.compile_for.units import as_share, as_si
 from estimator_bridge.own_files import identity_of, output_to_read, replace_output
-from estimator_bridge.redaction import redacted, redacted_lines
 from estimator_bridge.training.event_files import scalars_by_step
 from estimator_bridge.training.monitoring.curves import STYLE, Curve, chart
 from estimator_bridge.training.monitoring.run_record import Point, RunRecord, read_record

@@ -12,7 +12,7 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import check_model_dir
 from estimator_bridge.errors import ModelDirLostError
-from estimator_bridge.tensorflow_private import forget_event_writers, saver_of
+from estimator_bridge.tensorflow_private.hooks import forget_event_writers, saver_of
 from estimator_bridge.training.input_position import CheckpointInputPipelineHook
 from estimator_bridge.training.program import Program
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import Bijector, distribution_parameters
+from estimator_bridge.tensorflow_private.contrib_names import Bijector, distribution_parameters
 from estimator_bridge_contrib.distributions.scalars import after
 
 __all__ = ["Affine"]

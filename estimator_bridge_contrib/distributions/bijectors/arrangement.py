@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import Bijector, constant_value_as_shape
+from estimator_bridge.tensorflow_private.contrib_names import Bijector, constant_value_as_shape
 from estimator_bridge_contrib.distributions.scalars import after
 
 __all__ = ["Permute", "Reshape"]

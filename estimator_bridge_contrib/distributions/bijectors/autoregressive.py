@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import Bijector
+from estimator_bridge.tensorflow_private.contrib_names import Bijector
 
 __all__ = ["MaskedAutoregressiveFlow", "masked_autoregressive_default_template", "masked_dense"]
 

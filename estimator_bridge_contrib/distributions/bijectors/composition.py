@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import Bijector
+from estimator_bridge.tensorflow_private.contrib_names import Bijector
 
 __all__ = ["Chain", "ConditionalBijector", "Inline", "Invert"]
 

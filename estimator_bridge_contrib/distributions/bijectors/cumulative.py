@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import Bijector
+from estimator_bridge.tensorflow_private.contrib_names import Bijector
 from estimator_bridge_contrib.distributions.scalars import after
 
 __all__ = ["Gumbel", "Kumaraswamy", "SinhArcsinh", "is_probability", "positive"]

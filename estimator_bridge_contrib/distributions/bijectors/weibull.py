@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private import Bijector
+from estimator_bridge.tensorflow_private.contrib_names import Bijector
 from estimator_bridge_contrib.distributions.bijectors.cumulative import is_probability, positive
 from estimator_bridge_contrib.distributions.scalars import after
 

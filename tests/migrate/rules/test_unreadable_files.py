@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from estimator_bridge.cli import main
+from estimator_bridge.commands.cli import main
 
 OLD = b"import numpy as np\nx = np.float\n"
 

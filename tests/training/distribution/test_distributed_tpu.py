@@ -4,7 +4,7 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge.model import ModeKeys
-from estimator_bridge.tensorflow_private import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.testing import TPUGraph, described_tpu
 from estimator_bridge.training.distribution import DistributedExecution
 from estimator_bridge.training.trace_program import trace_program

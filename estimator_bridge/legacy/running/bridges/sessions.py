@@ -8,8 +8,8 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.jax_names import parse_jax_name
 from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
-from estimator_bridge.jax_names import parse_jax_name
 
 __all__ = ["emulate_feeds", "run_sessions_on_cores"]
 
@@ -54,7 +54,7 @@ def _not_on_cores(reset_containers: Any) -> Any:
 
 def emulate_feeds() -> None:
     """Emulates infeed and outfeed, also for programs that use tf.raw_ops or private modules."""
-    from estimator_bridge.tensorflow_private import make_operations_otherwise
+    from estimator_bridge.tensorflow_private.graphs import make_operations_otherwise
 
     kinds = [f"{feed}{way}" for feed in ("Infeed", "Outfeed") for way in ("Enqueue", "Dequeue")]
     kinds += [f"{kind}Tuple" for kind in kinds]

@@ -27,7 +27,7 @@ __all__ = [
 TENSORFLOW_TPU = "tensorflow-tpu"
 # Requirements of the name `tensorflow` are met by this package without files, so that pip does not
 # install another TensorFlow over tensorflow-tpu. It is built from this folder.
-STAND_IN = Path(__file__).resolve().parent / "tensorflow_for_tpu"
+STAND_IN = Path(__file__).resolve().parents[1] / "tensorflow_for_tpu"
 _STAND_IN_SUFFIX = "+tpu"
 # By minor version of tensorflow-tpu: the first and the last libtpu with all the functions that the
 # wheel calls, and so imports. For 2.19 it is the only one that the wheel allows.

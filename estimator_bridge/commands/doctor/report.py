@@ -9,12 +9,12 @@ import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from estimator_bridge.compatibility import installed_versions
-from estimator_bridge.doctor.installation import Fault, faults_of, notes_of
-from estimator_bridge.doctor.loading import load_tensorflow
-from estimator_bridge.redaction import redacted
-from estimator_bridge.tpu_presence import NAMES_A_TPU, RUNTIME, find_tpu
-from estimator_bridge.version import __version__
+from estimator_bridge.base.compatibility import installed_versions
+from estimator_bridge.base.redaction import redacted
+from estimator_bridge.base.tpu_presence import NAMES_A_TPU, RUNTIME, find_tpu
+from estimator_bridge.base.version import __version__
+from estimator_bridge.commands.doctor.installation import Fault, faults_of, notes_of
+from estimator_bridge.commands.doctor.loading import load_tensorflow
 
 __all__ = ["examine", "explain_tpu_values"]
 

@@ -7,8 +7,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from estimator_bridge.base.terminal_text import printable, printable_text
 from estimator_bridge.legacy.running.dialects import Dialect
-from estimator_bridge.terminal_text import printable, printable_text
 
 if TYPE_CHECKING:
     from estimator_bridge.migrate.rewriting import Rewritten

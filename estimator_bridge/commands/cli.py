@@ -7,18 +7,18 @@ import os
 import sys
 from collections.abc import Sequence
 
-from estimator_bridge.compatibility import check_versions
-from estimator_bridge.data_command import add_data_arguments, run_data
-from estimator_bridge.legacy.running import command
-from estimator_bridge.migrate.command import (
+from estimator_bridge.base.compatibility import check_versions
+from estimator_bridge.base.version import __version__
+from estimator_bridge.commands.check_and_rewrite import (
     add_check_arguments,
     add_rewrite_arguments,
     run_check,
     run_rewrite,
 )
-from estimator_bridge.predict_command import add_predict_arguments, run_predict
-from estimator_bridge.version import __version__
-from estimator_bridge.weights_command import add_weights_arguments, run_weights
+from estimator_bridge.commands.data import add_data_arguments, run_data
+from estimator_bridge.commands.predict import add_predict_arguments, run_predict
+from estimator_bridge.commands.weights import add_weights_arguments, run_weights
+from estimator_bridge.legacy.running import command
 
 __all__ = ["help_of", "main", "parse"]
 
@@ -149,7 +149,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _doctor(_: argparse.Namespace) -> int:
-    from estimator_bridge.doctor import examine
+    from estimator_bridge.commands.doctor import examine
 
     try:
         code = examine()

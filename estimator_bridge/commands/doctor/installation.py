@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from estimator_bridge import tpu_wheels
-from estimator_bridge.compatibility import check_versions, installed_versions
-from estimator_bridge.doctor.shared_libraries import functions_of, tpu_functions_called_by
+from estimator_bridge.base import tpu_wheels
+from estimator_bridge.base.compatibility import check_versions, installed_versions
+from estimator_bridge.commands.doctor.shared_libraries import functions_of, tpu_functions_called_by
 
 __all__ = ["Fault", "faults_of", "notes_of"]
 

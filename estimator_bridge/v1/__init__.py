@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from estimator_bridge.lazy_namespace import make_lazy
+from estimator_bridge.base.lazy_namespace import make_lazy
+from estimator_bridge.base.public_names import V1_PLACES
 from estimator_bridge.legacy.api_modules import api_module_v1
-from estimator_bridge.public_names import V1_PLACES
 
 __all__ = [*sorted(V1_PLACES)]  # noqa: PLE0604 - names are strings
 

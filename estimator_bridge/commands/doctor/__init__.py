@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from estimator_bridge.doctor.report import examine, explain_tpu_values
+from estimator_bridge.commands.doctor.report import examine, explain_tpu_values
 
 __all__ = ["examine", "explain_tpu_values"]

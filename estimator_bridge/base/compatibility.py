@@ -14,8 +14,8 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 
-from estimator_bridge import tpu_wheels
-from estimator_bridge.tpu_presence import find_tpu
+from estimator_bridge.base import tpu_wheels
+from estimator_bridge.base.tpu_presence import find_tpu
 
 __all__ = [
     "FIRST_UNTESTED_TENSORFLOW",

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from estimator_bridge.foreign_json import foreign_json
-from estimator_bridge.secret_names import is_secret_name, may_be_a_path
+from estimator_bridge.base.foreign_json import foreign_json
+from estimator_bridge.base.secret_names import is_secret_name, may_be_a_path
 
 __all__ = ["redacted", "redacted_arguments", "redacted_lines"]
 

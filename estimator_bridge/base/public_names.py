@@ -50,10 +50,10 @@ _V1 = {
 # `estimator_bridge`'s names that tf.estimator does not have.
 _OWN = {
     "": "data errors heads inputs keras records runtime testing tpu training v1 weights",
+    "base.version": "__version__",
     "legacy.install": "install",
     "legacy.v1_behavior": "bridge_v1_behavior",
     "model": "Model",
-    "version": "__version__",
 }
 
 

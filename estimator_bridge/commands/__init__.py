@@ -1,0 +1,1 @@
+"""The command `estimator-bridge`, one module for each of its commands."""
