@@ -13,7 +13,7 @@ from typing import Any
 from estimator_bridge.migrate.check import examine_all
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.options import Options
-from estimator_bridge.migrate.rewriting import rewritten_text
+from estimator_bridge.migrate.rewriting import rewrite_text
 
 __all__ = ["Census", "take"]
 
@@ -80,7 +80,7 @@ def take(folder: Path) -> tuple[Census, dict[str, tuple[str, str]]]:
         if sources is None:
             continue
         source, module = sources
-        after = rewritten_text(module, rules, file.findings)[0]
+        after = rewrite_text(module, rules, file.findings)[0]
         texts[file.path] = source.text, after
         if after != source.text:
             census.changed_files += 1
@@ -106,5 +106,5 @@ def _look_again(census: Census, path: str, after: str, first: Module, rules: Any
     # As a second run of the command sees it: only the new text tells what TensorFlow is meant.
     module = Module(path, after)
     module.dialect = module.verdict.dialect or first.dialect
-    if rewritten_text(module, rules, examine(module, rules).findings)[0] != after:
+    if rewrite_text(module, rules, examine(module, rules).findings)[0] != after:
         census.unstable.append(path)

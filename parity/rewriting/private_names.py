@@ -14,7 +14,7 @@ from estimator_bridge.migrate.check import examine_all
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.names import Fate, look_up
 from estimator_bridge.migrate.options import Options
-from estimator_bridge.migrate.rewriting import rewritten_text
+from estimator_bridge.migrate.rewriting import rewrite_text
 from parity.rewriting.names import verdict_of
 
 __all__ = ["private_names"]
@@ -45,7 +45,7 @@ def private_names(folders: Iterable[Path]) -> dict[str, Any]:
                 continue
             source, module = sources
             used_names |= _used(module)
-            after = rewritten_text(module, rules, file.findings)[0]
+            after = rewrite_text(module, rules, file.findings)[0]
             remaining_names |= _used(module if after == source.text else Module(file.path, after))
         users += bool(used_names)
         names |= used_names

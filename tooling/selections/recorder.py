@@ -32,7 +32,7 @@ class Recorder:
 
     def __init__(self, output: Path) -> None:
         self._output = output
-        self._seconds: collections.Counter[str] = collections.Counter()
+        self._seconds: collections.defaultdict[str, float] = collections.defaultdict(float)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
@@ -46,7 +46,8 @@ class Recorder:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Adds what a worker of pytest-xdist recorded."""
-        self._seconds.update(getattr(node, "workeroutput", {}).get(_KEY, {}))
+        for name, seconds in getattr(node, "workeroutput", {}).get(_KEY, {}).items():
+            self._seconds[name] += seconds
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
