@@ -24,6 +24,8 @@ def rewritten(source: str, *codes: str, dialect: Dialect | None = None) -> str:
     rules = select_rules(codes, ())
     module = Module("program.py", dedent(source), dialect)
     text, _ = rewrite_text(module, rules, examine(module, rules).findings)
+    if text == module.text:
+        return text
     again = Module("program.py", text)
     assert rewrite_text(again, rules, examine(again, rules).findings)[0] == text
     return text
