@@ -115,7 +115,7 @@ class Estimator(ExportMethods, OriginalMethods):
         self._model_fn = check_model_fn(model_fn, params)
         self._params = copy.deepcopy(params or {})
         self._warm_start_settings = parse_warm_start(warm_start_from)
-        self._kept = ProgramCache()
+        self._programs = ProgramCache()
 
     def _assert_members_are_not_overridden(self) -> None:
         """Checks a subclass; one that may replace members replaces this."""
@@ -442,4 +442,4 @@ class Estimator(ExportMethods, OriginalMethods):
                 return self._trace(execution, input_fn, mode, path)
 
         may_keep = bool(path) and not hooked
-        return self._kept.use(mode, trace, input_fn, self.params, may_keep)
+        return self._programs.use(mode, trace, input_fn, self.params, may_keep)

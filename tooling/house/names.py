@@ -32,8 +32,8 @@ def values_have_nouns_as_names(tree: Tree) -> Iterator[str]:
     """Finds names that say what happened to a value and not what it is."""
     for path in tree.modules():
         for line, name in bound_names(tree.syntax(path)):
-            if name in PARTICIPLES:
-                yield f"{path}:{line}: {name} is no name for a value: say what it holds"
+            if name.strip("_") in PARTICIPLES:
+                yield f"{path}:{line}: {name} does not say what the value is"
 
 
 RULES = [values_have_nouns_as_names]
