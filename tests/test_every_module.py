@@ -16,11 +16,13 @@ NEEDS = {
     "estimator_bridge.compile_for.compiler_main": "jax",
     "estimator_bridge_contrib.slim.package": "tf_slim",
 }
+# Packages that lead to estimator_bridge_contrib.
+ALIASES = ("estimator_bridge.contrib.", "estimator_bridge.legacy.contrib.")
 MODULES = [
     module.name
     for package in (estimator_bridge, estimator_bridge_contrib)
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    if module.name not in NEEDS
+    if module.name not in NEEDS and not module.name.startswith(ALIASES)
 ]
 
 

@@ -90,13 +90,13 @@ class _Elements:
     ):
         self._graph = session.graph  # py_func's callables live as long as their graph
         self._resources = session.resources
-        self._given = [
+        self._source_refs = [
             f"{name}:{i}"
             for name, source in sources.items()
             for i in range(len(source.element_spec))
         ]
         owners = self._resources.owners
-        from_outside = {f"{name}:0" for name in owners} | set(self._given)
+        from_outside = {f"{name}:0" for name in owners} | set(self._source_refs)
         self._leaves = leaves
         refs = [leaf.name for leaf in leaves if not is_plain(leaf)]
         self._lifted = Lifted(snapshot, refs, from_outside, owners)
@@ -114,11 +114,11 @@ class _Elements:
 
     def __call__(self, rng_step: tf.Tensor, *components: tf.Tensor) -> list[tf.Tensor]:
         values = self._resources.handles(self._lifted.input_refs)
-        values.update(zip(self._given, components))
+        values.update(zip(self._source_refs, components))
         values_of_tensors = iter(
             self._lifted(values, lambda sums: [value for value, _ in sums], rng_step=rng_step)
         )
-        sources = dict(zip(self._given, components))
+        sources = dict(zip(self._source_refs, components))
         leaves = [leaf if is_plain(leaf) else next(values_of_tensors) for leaf in self._leaves]
         return [*leaves, *(sources[ref] for ref in self._handed_on)]
 

@@ -148,10 +148,10 @@ def _rows(arrays: Mapping[Any, Any]) -> Rows:
         count=columns[0].shape[0],
         types=[column_type(f"{role}[{key!r}]", v.dtype) for (role, key), v in arrays.items()],
         shapes=[column.shape[1:] for column in columns],
-        take=lambda numbers: [_taken(column, numbers) for column in columns],
+        take=lambda numbers: [_rows_at(column, numbers) for column in columns],
     )
 
 
-def _taken(column: Any, numbers: np.ndarray) -> np.ndarray:
+def _rows_at(column: Any, numbers: np.ndarray) -> np.ndarray:
     is_array = isinstance(column, np.ndarray)
     return np.asarray(column[numbers if is_array else numbers.tolist()])

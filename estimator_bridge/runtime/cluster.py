@@ -64,7 +64,7 @@ def multi_worker_strategy(
                 bound_wait_for_workers(resolver.cluster_spec(), timeout_secs, heartbeat_secs)
                 if place == f"{'chief' if 'chief' in jobs else 'worker'} 0":
                     _wait_for(addresses[1:], timeout_secs, place)
-            return _made(resolver, communication, timeout_secs + _SLACK_SECS, addresses)
+            return _make_strategy(resolver, communication, timeout_secs + _SLACK_SECS, addresses)
         except TimeoutError as error:
             raise _not_all_came(place, timeout_secs, problems_at(addresses)) from error
         except RuntimeError as error:
@@ -80,7 +80,7 @@ def multi_worker_strategy(
             raise _not_all_came(place, timeout_secs, problems_at(addresses)) from error
 
 
-def _made(
+def _make_strategy(
     resolver: Any, communication: Any, secs: float, addresses: Sequence[str]
 ) -> tf.distribute.Strategy:
     def make() -> tf.distribute.Strategy:

@@ -38,7 +38,7 @@ from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["default_strategy", "started_topology", "tpu_strategy"]
 
-_made: dict[object, tf.distribute.Strategy] = {}
+_strategies: dict[object, tf.distribute.Strategy] = {}
 # By address. A TPU system is initialized once: doing it again would clear its memory.
 _topologies: dict[str, tf.tpu.experimental.Topology] = {}
 
@@ -105,9 +105,9 @@ def started_topology() -> tf.tpu.experimental.Topology | None:
 
 
 def _once(key: Any, make: Callable[[], tf.distribute.Strategy]) -> tf.distribute.Strategy:
-    if key not in _made:
-        _made[key] = make()
-    return _made[key]
+    if key not in _strategies:
+        _strategies[key] = make()
+    return _strategies[key]
 
 
 def _one_device(device: str) -> tf.distribute.Strategy:

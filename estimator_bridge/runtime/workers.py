@@ -26,15 +26,19 @@ _HOSTS, _REPLICAS = 1_700_000_001, 1_700_000_002
 # _TEXT + n for texts of up to 2**n bytes. See CollectiveKeys for the others.
 _AGREE, _TEXT = 100, 200
 
-_known: weakref.WeakKeyDictionary[tf.distribute.Strategy, Workers] = weakref.WeakKeyDictionary()
+_workers_by_strategy: weakref.WeakKeyDictionary[tf.distribute.Strategy, Workers] = (
+    weakref.WeakKeyDictionary()
+)
 
 
 def workers_of(strategy: tf.distribute.Strategy) -> Workers:
     """Returns the processes of a strategy; a ``SingleProcess`` if this is the only one."""
-    if strategy not in _known:
+    if strategy not in _workers_by_strategy:
         are_several = len(_addresses(strategy)) > 1
-        _known[strategy] = Workers(strategy) if are_several else SingleProcess(strategy)
-    return _known[strategy]
+        _workers_by_strategy[strategy] = (
+            Workers(strategy) if are_several else SingleProcess(strategy)
+        )
+    return _workers_by_strategy[strategy]
 
 
 def local_replicas(strategy: tf.distribute.Strategy) -> int:

@@ -73,7 +73,7 @@ class _Feed:
     def __init__(self, title: str):
         self._title = title
         self._queues: dict[_Kind, tf.queue.FIFOQueue] = {}
-        self._made: dict[str, list[tuple[_Kind, str]]] = {"enqueue": [], "dequeue": []}
+        self._operations: dict[str, list[tuple[_Kind, str]]] = {"enqueue": [], "dequeue": []}
         self._last: dict[Any, tf.Operation] = {}
 
     def enqueue(self, kind: _Kind, tensors: Sequence[tf.Tensor], name: str) -> tf.Operation:
@@ -87,15 +87,15 @@ class _Feed:
     def _queue(self, kind: _Kind, side: str, name: str) -> tf.queue.FIFOQueue:
         """Returns the queue for tuples of a kind; training and evaluation may each have one."""
         (other,) = {"enqueue", "dequeue"} - {side}
-        mine, others = ({kind for kind, _ in self._made[one]} for one in (side, other))
+        mine, others = ({kind for kind, _ in self._operations[one]} for one in (side, other))
         if kind not in others:
-            for unmatched, its_name in self._made[other]:
+            for unmatched, its_name in self._operations[other]:
                 if unmatched not in mine:
                     raise ValueError(
                         f"{name!r} must {side} {kind}, but {its_name!r} {other}s {unmatched} in "
                         f"the same {self._title}. Give both the same dtypes and shapes."
                     )
-        self._made[side].append((kind, name))
+        self._operations[side].append((kind, name))
         if kind not in self._queues:
             graph = program_graph()
             with graph.as_default(), tf.control_dependencies(None), graph.device(None):

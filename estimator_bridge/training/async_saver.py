@@ -74,7 +74,7 @@ class AsyncCheckpointSaverHook(GraphSaverHook):
         )
         self._lasting: tuple[int, Write] | None = None  # the step and the unfinished write
         self._is_ending = False
-        self._told: str | None = None  # why checkpoints are not written during steps
+        self._reported_reason: str | None = None  # why checkpoints are not written during steps
 
     def steps_until_due(self, step: int) -> Due:
         """Returns when the next checkpoint is due; also now, if one was written or has failed."""
@@ -108,9 +108,9 @@ class AsyncCheckpointSaverHook(GraphSaverHook):
         saver = self._get_saver()
         why_not = why_not_beside_steps(session, saver)
         if why_not:
-            if why_not != self._told:
+            if why_not != self._reported_reason:
                 logging.warning("Training waits while checkpoints are written: %s.", why_not)
-                self._told = why_not
+                self._reported_reason = why_not
             return super()._save(session, step)
         should_stop = self._settle(session)
         if self._wrote_graph:  # see GraphSaverHook

@@ -49,11 +49,11 @@ class HookRequests:
         self._requests = [(hook, hook.before_run(self._context)) for hook in hooks]
         asked = [(hook, request) for hook, request in self._requests if request]
         # A FeedFnHook fetches None.
-        self._wanted = [[] if r.fetches is None else r.fetches for _, r in asked]
-        self._identity = _identity(self._wanted)
+        self._fetched = [[] if r.fetches is None else r.fetches for _, r in asked]
+        self._identity = _identity(self._fetched)
         is_same = before is not None and before._identity == self._identity
         self.fetches: Fetches = (
-            before.fetches if before and is_same else Fetches(session.graph, self._wanted)
+            before.fetches if before and is_same else Fetches(session.graph, self._fetched)
         )
         self.feeds = _merge_feeds(session, asked)
         self._options, self._trace_folder = _merge_options(asked)

@@ -11,12 +11,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private.conversion import leave_unconverted
+from estimator_bridge_contrib.conversion import leave_layers_unconverted
 from estimator_bridge_contrib.layers.own_gradient import with_own_gradient
 
 __all__ = ["GDN", "gdn"]
 
-leave_unconverted("estimator_bridge_contrib")
+leave_layers_unconverted()
 _Layer: Any = tf.compat.v1.layers.Layer
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private.conversion import leave_unconverted
+from estimator_bridge_contrib.conversion import leave_layers_unconverted
 
 __all__ = ["LSTMStateTuple", "Layer", "LayerRNNCell", "RNNCell", "check_cell", "linear", "zeros"]
 
 v1 = tf.compat.v1
-leave_unconverted("estimator_bridge_contrib")
+leave_layers_unconverted()
 
 RNNCell: Any = v1.nn.rnn_cell.RNNCell
 Layer: Any = v1.layers.Layer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pickle
 import subprocess
 import sys
@@ -10,7 +11,20 @@ from pathlib import Path
 
 import pytest
 
+from estimator_bridge.tf_contrib.package import LIBRARY_FOLDERS, is_of_library
+
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_frames_and_modules_of_both_packages_are_the_librarys():
+    """So a user's line, a traceback and a hook's class are told from the library's own."""
+    for package in ("estimator_bridge", "estimator_bridge_contrib"):
+        file = importlib.util.find_spec(package).origin
+        assert file.startswith(LIBRARY_FOLDERS)
+        assert is_of_library(package)
+        assert is_of_library(f"{package}.learn")
+    assert not str(ROOT / "estimator_bridge_of_mine.py").startswith(LIBRARY_FOLDERS)
+    assert not is_of_library("estimator_bridge_of_mine")
 
 
 @pytest.mark.parametrize("old", ["estimator_bridge.contrib", "estimator_bridge.legacy.contrib"])

@@ -141,7 +141,8 @@ def test_each_break_is_named_with_its_place(tmp_path, rule, changes, complaint):
 @pytest.mark.parametrize(
     "source",
     ["found = 1", "x.kept = 1", "def told(): ...", "with a as made: ...", "import a as known",
-     "for taken in x: ...", "lambda said: said", "try: ...\nexcept E as wanted: ...", "self._kept = 1"],
+     "for taken in x: ...", "lambda said: said", "try: ...\nexcept E as wanted: ...",
+     "self._kept = 1"],
 )  # fmt: skip
 def test_every_way_to_bind_a_name_counts(source):
     assert [

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 # quality of models, a TPU's compiler, programs of others, and the tools' own tests.
 NOT_CORE = (
     "tests/benchmarks/", "tests/compile_for/", "tests/contrib/", "tests/faults/",
-    "tests/legacy/contrib/", "tests/legacy_programs/", "tests/models/", "tests/notebooks/",
+    "tests/legacy_programs/", "tests/models/", "tests/notebooks/",
     "tests/parity/", "tests/tooling/",
 )  # fmt: skip
 CORE_SECONDS = 700.0
