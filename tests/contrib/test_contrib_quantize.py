@@ -6,7 +6,7 @@ import contextlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from estimator_bridge_contrib import layers, quantize
@@ -134,6 +134,10 @@ def normalized(kind, training, fused, scale, scope, **options):
     fused=st.booleans(),
     scale=st.booleans(),
 )
+@example(  # its layer is padded
+    kind="convolution", size=2, stride=1, rate=2, padding="SAME", training=True, fused=True,
+    scale=False,
+)  # fmt: skip
 def test_folding_changes_no_output_and_no_gradient(
     kind, size, stride, rate, padding, training, fused, scale
 ):
