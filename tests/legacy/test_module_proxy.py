@@ -18,6 +18,7 @@ from estimator_bridge.legacy.running.importing import builtins_for
 from estimator_bridge.legacy.tf1 import contrib_paths
 from estimator_bridge.legacy.tf1.changes import MISSING, tensorflow_1
 from estimator_bridge.legacy.tf1.private_modules import moved_module, with_old_names
+from estimator_bridge_contrib import namespaces
 
 import tensorflow as tf  # isort: skip
 
@@ -53,8 +54,9 @@ def toy(monkeypatch):
     module.__all__ = ["dense", "flatten"]
     module.dense, module.flatten = object(), object()
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(contrib, "NAMESPACES", frozenset({"layers"}))
-    monkeypatch.setattr(contrib_paths, "NAMESPACES", {"layers": contrib_paths.NAMESPACES["layers"]})
+    only_layers = {"layers": contrib.NAMESPACES["layers"]}
+    for place in (contrib, namespaces):
+        monkeypatch.setattr(place, "NAMESPACES", only_layers)
     return module
 
 
@@ -327,6 +329,9 @@ def test_tf_flags_may_define_what_absl_has(monkeypatch):
     from absl import flags, logging  # noqa: F401 -- absl.logging defines log_dir
 
     flag = flags.FLAGS["log_dir"]
+    if not flags.FLAGS.find_module_defining_flag("log_dir"):  # another test's program had its own
+        delattr(flags.FLAGS, "log_dir")
+        flags.DEFINE_flag(flag, module_name="absl.logging")
     assert flags.FLAGS.find_module_defining_flag("log_dir") == "absl.logging"
     values = run("from tensorflow import flags\nflags.DEFINE_string('log_dir', 'here', 'mine')")
     try:
