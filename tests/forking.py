@@ -23,22 +23,26 @@ AT_LOAD = {"TF_USE_LEGACY_KERAS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
 class Host:
-    """The process that forks, and a folder for the programs' streams."""
+    """The process that forks, and a folder for the programs' streams.
 
-    def __init__(self) -> None:
+    Args:
+        **variables: Of its environment, beside those of this process and `AT_LOAD`: what Python
+            itself reads when it starts, such as PYTHONPATH for a sitecustomize.py.
+    """
+
+    def __init__(self, **variables: str) -> None:
         self._folder = tempfile.TemporaryDirectory()
         self._numbers = itertools.count()
         self._log = Path(self._folder.name, "host.err")
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
                 [sys.executable, str(HOST)],
-                env={**os.environ, **AT_LOAD},
+                env={**os.environ, **AT_LOAD, **variables},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
             )
-        atexit.register(self.close)
 
     def close(self) -> None:
         """Ends the process and removes the folder."""
@@ -53,7 +57,7 @@ class Host:
         standard_input: str,
         patience: int,
     ) -> subprocess.CompletedProcess[str]:
-        """Runs one program to its end."""
+        """Runs one program to its end; see `run_python`."""
         number = next(self._numbers)
         files = [Path(self._folder.name, f"{number}.{name}") for name in ("in", "out", "err")]
         files[0].write_text(standard_input)
@@ -78,7 +82,9 @@ class Host:
 
 @functools.cache
 def _host() -> Host:
-    return Host()
+    host = Host()
+    atexit.register(host.close)
+    return host
 
 
 def run_python(

@@ -109,9 +109,7 @@ def joint_weighted_sum_from_feature_columns(
     with v1.variable_scope(scope, "joint_weighted_sum_from_feature_columns", values):
         features, parts, rows = Features(tensors), [], 0
         for column in sorted_columns(columns):
-            pair = _ids(column, features)
-            _check_joint(column, pair)
-            ids = pair[0]  # type: ignore[index]
+            ids = _joint_ids(column, _ids(column, features))
             row_ids = ids.values + tf.cast(rows, ids.values.dtype)
             parts.append(tf.SparseTensor(ids.indices, tf.cast(row_ids, tf.int64), ids.dense_shape))
             rows += _number_of_ids(column)
@@ -128,7 +126,7 @@ def joint_weighted_sum_from_feature_columns(
         return tf.nn.bias_add(total, bias), _parts(weights), bias
 
 
-def _check_joint(column: Any, pair: Any) -> None:
+def _joint_ids(column: Any, pair: tuple[tf.SparseTensor, Any] | None) -> tf.SparseTensor:
     if pair is None:
         raise NotImplementedError(
             "Real-valued columns are not supported. Use weighted_sum_from_feature_columns "
@@ -145,6 +143,7 @@ def _check_joint(column: Any, pair: Any) -> None:
             f"weighted_sum_from_feature_columns instead. Got {column.combiner!r} of "
             f"{column.name!r}."
         )
+    return pair[0]
 
 
 def _ids(column: Any, features: Features) -> tuple[tf.SparseTensor, Any] | None:

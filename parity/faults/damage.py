@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import shutil
 import tempfile
@@ -59,7 +60,8 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
                 (path,) = copy.glob(pattern.replace("-N", f"-{_NEWEST}"))
                 _damage(path, how, chance)
             places = [str(copy) for copy in copies]
-            outcomes = in_fork(folder, lambda: restarting.restart(places, first["weights"]))  # noqa: B023
+            restart = functools.partial(restarting.restart, places, first["weights"])
+            outcomes = in_fork(folder, restart)
             results[case] = summarize_case(outcomes, mended, describe_restart)
             for copy in copies:
                 shutil.rmtree(copy)

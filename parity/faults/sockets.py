@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import socket
@@ -87,9 +88,13 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     for case in names:
         place = "tpu" if " tpu's " in case else "worker"
         outcome = _case(place, _SERVERS[case.partition(" address ")[2]])
-        expected_error = _ERRORS[place]
-        results[case] = summarize_case([outcome], lambda o: o["error"] == expected_error, _describe)  # noqa: B023
+        has_ended_so = functools.partial(_has_error, _ERRORS[place])
+        results[case] = summarize_case([outcome], has_ended_so, _describe)
     return results
+
+
+def _has_error(expected: str, outcome: dict[str, Any]) -> bool:
+    return outcome["error"] == expected
 
 
 def _case(place: str, answer: Callable[[socket.socket], None] | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -143,8 +144,8 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         for step in steps[:: options.every]:
             with tempfile.TemporaryDirectory() as name:
                 outcome = _once(Path(name), killed, step, restarted, case)
-                trained_weights = in_fork(Path(name), lambda: _weights(outcome["folder"]))  # noqa: B023
-                outcomes.append({**outcome, "same": trained_weights == weights})
+                trained = in_fork(Path(name), functools.partial(_weights, outcome["folder"]))
+                outcomes.append({**outcome, "same": trained == weights})
                 print(json.dumps({"case": case, "step": step, **outcomes[-1]}), file=sys.stderr)
         is_correct = _ended_the_same if restarted or _STOPPED.search(case) else _gave_up
         results[case] = summarize_case(outcomes, is_correct, _describe)

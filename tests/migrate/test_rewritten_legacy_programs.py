@@ -6,17 +6,15 @@ agree bit for bit: in what is printed, and in every variable of the last checkpo
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from forking import Host
 
 from estimator_bridge.commands.cli import main
 
@@ -105,34 +103,28 @@ def digit(number):
 
 
 @pytest.fixture(scope="module")
-def process():
-    """The process that runs them, with TensorFlow loaded once for all."""
-    environment = {
+def environment():
+    """Its PYTHONPATH has what seeds the programs."""
+    return {
         **{name: value for name, value in os.environ.items() if name != "ESTIMATOR_BRIDGE_CORES"},
         "PYTHONPATH": os.pathsep.join(map(str, (SEEDED, ROOT))),
         "TF_USE_LEGACY_KERAS": "1",
     }
-    with subprocess.Popen(
-        [sys.executable, "-c", Path(__file__).with_name("forking.py").read_text()],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as started:
-        yield started
-        started.stdin.close()
 
 
-def printed(process, out, **job):
-    """What a program says, without its folder and the time that an export is named by."""
-    log = out.with_name(f"{out.name}-log")
-    process.stdin.write(json.dumps({**job, "log": str(log), "patience": PATIENCE}) + "\n")
-    process.stdin.flush()
-    status = process.stdout.readline()
-    errors = log.with_suffix(".err").read_text(errors="replace")
-    assert status == "0\n", f"{status} from {job}\n{errors[-6000:]}"
-    output = log.with_suffix(".out").read_text()
-    return re.sub(r"/\d{10}\b", "/TIME", output.replace(str(out), "OUT"))
+@pytest.fixture(scope="module")
+def host(environment):
+    """The process that the programs are forks of."""
+    host = Host(PYTHONPATH=environment["PYTHONPATH"])
+    yield host
+    host.close()
+
+
+def printed(host, out, words, folder, environment):
+    """What a program prints, without its folder and the time that an export is named by."""
+    result = host.run(words, folder, environment, "", PATIENCE)
+    assert result.returncode == 0, f"{result.args}\n{result.stderr[-6000:]}"
+    return re.sub(r"/\d{10}\b", "/TIME", result.stdout.replace(str(out), "OUT"))
 
 
 def variables(folder):
@@ -145,27 +137,20 @@ def variables(folder):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_rewritten_gives_the_numbers_of_run(program, rewritten, data, tmp_path, process):
+def test_rewritten_gives_the_numbers_of_run(program, rewritten, data, tmp_path, host, environment):
     on_cores, arguments = PROGRAMS[program]
     script = program.partition(",")[0]
     words = [script] if "/" not in script else ["-m", script[:-3].replace("/", ".")]
     outputs = []
     for folder in (SCRIPTS, rewritten):
-        runs = folder == SCRIPTS
-        out = tmp_path / ("was" if runs else "now")
+        is_run = folder == SCRIPTS
+        out = tmp_path / ("was" if is_run else "now")
         out.mkdir()
         places = {"data": data, "out": out, "empty": ""}
         own = [word.format(**places) for word in arguments.split()]
-        outputs.append(
-            printed(
-                process,
-                out,
-                words=[*(CORES if on_cores and runs else []), *words, *own],
-                runs=runs,
-                folder=str(folder),
-                environment={"ESTIMATOR_BRIDGE_CORES": "2"} if on_cores and not runs else {},
-            )
-        )
+        run = ["-m", "estimator_bridge", "run", *(CORES if on_cores else [])] if is_run else []
+        cores = {"ESTIMATOR_BRIDGE_CORES": "2"} if on_cores and not is_run else {}
+        outputs.append(printed(host, out, [*run, *words, *own], folder, {**environment, **cores}))
     was, now = outputs
     assert now == was
     ours, theirs = variables(tmp_path / "was"), variables(tmp_path / "now")

@@ -18,10 +18,18 @@ class Tree:
 
     Attributes:
         root: The repository's folder.
+        text: Returns a file's text.
+        syntax: Returns a module's syntax tree.
+        imports: Returns the lines and the absolute names of a module's imports. `from a import b`
+            counts as `a.b`, and imports within functions count too.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        # Rules share what was read and parsed.
+        self.text = functools.cache(self._text)
+        self.syntax = functools.cache(self._syntax)
+        self.imports = functools.cache(self._imports)
 
     @functools.cached_property
     def files(self) -> list[Path]:
@@ -45,22 +53,13 @@ class Tree:
             if path.suffix == ".py" and (not folders or path.parts[0] in folders)
         ]
 
-    @functools.cache  # noqa: B019 - as long as the tree itself
-    def text(self, path: Path) -> str:
-        """Returns a file's text."""
+    def _text(self, path: Path) -> str:
         return (self.root / path).read_text(encoding="utf-8")
 
-    @functools.cache  # noqa: B019 - as long as the tree itself
-    def syntax(self, path: Path) -> ast.Module:
-        """Returns a module's syntax tree."""
+    def _syntax(self, path: Path) -> ast.Module:
         return ast.parse(self.text(path), str(path))
 
-    @functools.cache  # noqa: B019 - as long as the tree itself
-    def imports(self, path: Path) -> tuple[tuple[int, str], ...]:
-        """Returns the lines and the absolute names of a module's imports.
-
-        `from a import b` counts as `a.b`, and imports within functions count too.
-        """
+    def _imports(self, path: Path) -> list[tuple[int, str]]:
         package = path.parent.parts
         names: list[tuple[int, str]] = []
         for node in ast.walk(self.syntax(path)):
@@ -70,7 +69,7 @@ class Tree:
                 base = package[: len(package) - node.level + 1] if node.level else ()
                 prefix = ".".join([*base, *filter(None, [node.module])])
                 names += [(node.lineno, f"{prefix}.{alias.name}") for alias in node.names]
-        return tuple(names)
+        return names
 
 
 def dotted(path: Path) -> str:

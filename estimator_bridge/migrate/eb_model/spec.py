@@ -102,13 +102,15 @@ def optimizer_of(train_op: ast.expr, statements: Sequence[ast.stmt]) -> Optimize
             _check_update_ops(statement)
         if isinstance(inner, ast.Assign):
             value = inner.value
-    minimizes = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
-    if not minimizes or value.func.attr != "minimize":  # type: ignore[attr-defined]
+    if not (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr == "minimize"
+    ):
         raise CannotTakeApartError(
             value, "train_op is not the result of one optimizer's minimize: eb.Model minimizes "
             "itself. Move clipping or other gradients into an optimizer's class",
         )  # fmt: skip
-    assert isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
     arguments = dict(zip(("loss", "global_step"), value.args))
     arguments.update({keyword.arg or "**": keyword.value for keyword in value.keywords})
     other = sorted(set(arguments) - {"loss", "global_step", "name"})

@@ -65,4 +65,5 @@ def test_the_flag_is_then_the_programs():
         exec(rewritten(before), {})
         assert logging.FLAGS["log_dir"].default == "of the program"
     finally:
-        logging.FLAGS["log_dir"] = of_absl
+        delattr(logging.FLAGS, "log_dir")
+        flags.DEFINE_flag(of_absl, module_name="absl.logging")
