@@ -147,7 +147,7 @@ def test_each_break_is_named_with_its_place(tmp_path, rule, changes, complaint):
 def test_every_way_to_bind_a_name_counts(source):
     assert [
         name
-        for _, name in names.bound_names(ast.parse(source))
+        for _, name in names.bound_names(ast.walk(ast.parse(source)))
         if name.strip("_") in names.PARTICIPLES
     ]
 

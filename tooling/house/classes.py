@@ -54,7 +54,7 @@ def classes_of_the_engine_are_small(tree: Tree) -> Iterator[str]:
     for path in tree.modules(FRONT):
         if path.parts[1] not in ENGINE:
             continue
-        for node in ast.walk(tree.syntax(path)):
+        for node in tree.nodes(path):
             if not isinstance(node, ast.ClassDef):
                 continue
             parameters, attributes = widths(node)

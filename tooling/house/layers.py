@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import graphlib
 import importlib.util
 import re
@@ -115,6 +116,7 @@ def what_the_models_share_imports_no_model(tree: Tree) -> Iterator[str]:
                 yield f"{path}:{line}: imports {name}, and each model imports models/common"
 
 
+@functools.cache
 def _belongs_to_python(name: str) -> bool:
     spec = importlib.util.find_spec(name)
     if spec is None:

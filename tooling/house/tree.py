@@ -20,6 +20,7 @@ class Tree:
         root: The repository's folder.
         text: Returns a file's text.
         syntax: Returns a module's syntax tree.
+        nodes: Returns all nodes of it.
         imports: Returns the lines and the absolute names of a module's imports. `from a import b`
             counts as `a.b`, and imports within functions count too.
     """
@@ -29,6 +30,7 @@ class Tree:
         # Rules share what was read and parsed.
         self.text = functools.cache(self._text)
         self.syntax = functools.cache(self._syntax)
+        self.nodes = functools.cache(self._nodes)
         self.imports = functools.cache(self._imports)
 
     @functools.cached_property
@@ -59,10 +61,13 @@ class Tree:
     def _syntax(self, path: Path) -> ast.Module:
         return ast.parse(self.text(path), str(path))
 
+    def _nodes(self, path: Path) -> list[ast.AST]:
+        return list(ast.walk(self.syntax(path)))
+
     def _imports(self, path: Path) -> list[tuple[int, str]]:
         package = path.parent.parts
         names: list[tuple[int, str]] = []
-        for node in ast.walk(self.syntax(path)):
+        for node in self.nodes(path):
             if isinstance(node, ast.Import):
                 names += [(node.lineno, alias.name) for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
