@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import functools
 import json
+import math
 import os
 import re
 import select
@@ -222,10 +223,11 @@ class Compiler:
     def _answer(self, secs: float, activity: str) -> dict[str, Any]:
         assert self._answers is not None
         until = time.monotonic() + secs
+        poll = select.poll()  # a program may have more files open than select() can tell apart
+        poll.register(self._answers, select.POLLIN)
         while b"\n" not in self._rest:
             remaining_secs = until - time.monotonic()
-            ready = remaining_secs > 0 and select.select([self._answers], [], [], remaining_secs)[0]
-            if not ready:
+            if remaining_secs <= 0 or not poll.poll(math.ceil(1000 * remaining_secs)):
                 self._kill()
                 raise CompileError(
                     NotCompiledReason.TIME,

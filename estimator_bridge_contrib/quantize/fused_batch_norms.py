@@ -132,7 +132,7 @@ def _read(graph: tf.Graph, match: MatchResult, patterns: _Patterns) -> _Normaliz
             )
         # The outputs of the old layer are not used any more, but their mean and variance are.
         set_gradient(norm, _GRADIENT)
-        mean, variance = norm.outputs[1], _batch_variance(graph, norm)
+        mean, variance = norm.outputs[1], _batch_variance(graph, op, norm)
         statistics = Statistics(
             gamma=gamma,
             mean=mean,
@@ -144,13 +144,13 @@ def _read(graph: tf.Graph, match: MatchResult, patterns: _Patterns) -> _Normaliz
     return _Normalized(layer, norm, outputs, statistics, mean, variance)
 
 
-def _batch_variance(graph: tf.Graph, norm: tf.Operation) -> tf.Tensor:
+def _batch_variance(graph: tf.Graph, layer: tf.Operation, norm: tf.Operation) -> tf.Tensor:
     """Returns the variance of n values a channel; the operation gives n / (n - 1) times it.
 
-    The values are those that the operation normalizes: a dilated layer's convolution, before its
-    BatchToSpaceND, has more of them by its padding.
+    A dilated layer has more values than the operation normalizes, by its padding. TensorFlow 1.15
+    counts the layer's, and what it trained stays equal; its dilated `conv2d` it could not fold.
     """
-    values = norm.inputs[0]
+    values = layer.outputs[0] if layer.type == "DepthwiseConv2dNative" else norm.inputs[0]
     scope = scope_of(norm.name)
     _, mean, variance, *_ = norm.outputs
     with graph.name_scope(f"{scope}/" if scope else ""):

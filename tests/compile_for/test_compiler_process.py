@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from open_files import many_open_files
 
 from estimator_bridge.compile_for import (
     Argument,
@@ -77,6 +78,13 @@ def test_several_steps_are_compiled_by_one_process(python):
     finally:
         compiler.close()
     assert process.returncode == 0
+
+
+def test_a_program_with_many_open_files_compiles(python):
+    compiler = Compiler(python(COMPILES))
+    with many_open_files():
+        assert compiler.compile(b"one", V5E, 1).device == "a TPU"
+    compiler.close()
 
 
 def test_what_the_compiler_leaves_in_the_folder_for_temporary_files_goes_with_it(

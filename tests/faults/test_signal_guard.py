@@ -1,5 +1,6 @@
 """The guard process, which ends a training that no longer runs Python code."""
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -9,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from open_files import many_open_files
 
 from estimator_bridge.training.supervision import guard_process, signal_guard, signal_watch
 from estimator_bridge.training.supervision.guard_process import Guard
@@ -132,14 +134,17 @@ def test_signals_of_others_are_none_of_its_business(wake):
     assert guard.last_words("why").startswith("estimator_bridge: Evaluation is killed, why: ")
 
 
-@pytest.mark.parametrize("when", ["at the signal", "after it"])
+@pytest.mark.parametrize("when", ["at the signal", "after it", "with 1,024 open files"])
 def test_code_that_keeps_the_lock_is_killed(tmp_path, monkeypatch, when):
     monkeypatch.setattr(signal_guard, "_MARGIN_SECS", 0.4)
     (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-4"\n')
     (tmp_path / "model.ckpt-4.index").write_text("x")
 
     def program(ready):
-        with ending_on_signals(str(tmp_path), 0.3) as termination:
+        with contextlib.ExitStack() as context:
+            if when == "with 1,024 open files":
+                context.enter_context(many_open_files())
+            termination = context.enter_context(ending_on_signals(str(tmp_path), 0.3))
             termination.stage = type(termination.stage).STEPS
             if when == "at the signal":
                 ready()

@@ -16,6 +16,7 @@ PARENT is the process to watch, WAKE and CONTROL are file descriptors. CONTROL r
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import signal
@@ -197,7 +198,7 @@ def watch(parent: int, wake: socket.socket, control: socket.socket) -> None:
         waited = [control.fileno(), *([] if ends is None else [ends])]
         if guard.is_on and not is_due:
             waited.append(wake.fileno())
-        ready, _, _ = select.select(waited, [], [], left)
+        ready = _wait_for_any(waited, left)
         if ends in ready or (ends is None and not _is_alive(parent)):
             return
         if control.fileno() in ready:
@@ -216,6 +217,17 @@ def watch(parent: int, wake: socket.socket, control: socket.socket) -> None:
             return
         if wake.fileno() in ready:
             time.sleep(0.01)  # for the thread to read
+
+
+def _wait_for_any(descriptors: list[int], secs: float | None) -> list[int]:
+    """Waits until one is readable or ended; returns those that are, none if the time is over.
+
+    They keep the numbers that they have in the training, which may be above select()'s 1,023.
+    """
+    poll = select.poll()
+    for each in descriptors:
+        poll.register(each, select.POLLIN)
+    return [each for each, _ in poll.poll(None if secs is None else math.ceil(1000 * secs))]
 
 
 def main() -> None:
