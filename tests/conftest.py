@@ -83,6 +83,14 @@ def _own_tpu_functions():
                 setattr(namespace, name, function.of_tensorflow)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _event_files_end():
+    """Closes the event files of a module's folders, which stay open for the next call, as in TF."""
+    yield
+    if "tensorflow" in sys.modules:
+        sys.modules["tensorflow"].compat.v1.summary.FileWriterCache.clear()
+
+
 @pytest.fixture(autouse=True)
 def _iterators_end():
     """Ends the iterators that a test made: deleting one may wait a minute for its own thread.

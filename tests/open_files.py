@@ -13,8 +13,8 @@ _LAST_OF_SELECT = 1023
 def many_open_files():
     """Holds files open, of every number up to 1,023 that is free; lifts this process's limit."""
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = max(limits[0], _LAST_OF_SELECT + 1000)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, limits[1]))
+    raised = max(limits[0], _LAST_OF_SELECT + 1000)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (raised, limits[1]))
     with contextlib.ExitStack() as held:
         try:
             number = 0

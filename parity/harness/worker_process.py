@@ -32,12 +32,15 @@ class WorkerProcess:
     """
 
     def __init__(self, command: list[str], request: Any):
+        program, *arguments = command
+        # The process starts in another folder, where a relative path would lead nowhere.
+        program = os.path.abspath(shutil.which(program) or program)
         reading, writing = os.pipe()
         self._scratch = tempfile.mkdtemp(prefix="parity-")
         self._log = Path(self._scratch, "printed")
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [*command, "--report", str(writing)],
+                [program, *arguments, "--report", str(writing)],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

@@ -150,3 +150,24 @@ def test_a_thread_without_anything_of_note_is_in_a_step():
 def test_each_file_that_names_the_reason_of_a_stall_exists():
     package = Path(eb.__file__).parent
     assert [place for place in stall_diagnosis._PLACES if not (package / place).is_file()] == []
+
+
+def test_a_program_beside_the_package_whose_folder_begins_with_its_name():
+    package = Path(eb.__file__).parent
+    program = package.with_name("estimator_bridge_experiments") / "train.py"
+    scope: dict = {}
+    exec(compile("def wait(done):\n    done.wait()\n", str(program), "exec"), scope)
+    source = "def call(function, done):\n    function(done)\n"
+    exec(compile(source, str(package / "training" / "a_module.py"), "exec"), scope)
+    done = threading.Event()
+    thread = threading.Thread(target=scope["call"], args=(scope["wait"], done))
+    thread.start()
+    try:
+        expected = f"the program's own code, in wait ({program}:2)"
+        wait_until = time.monotonic() + 20
+        while diagnose_stall(thread.ident, is_first=False) != expected:
+            assert time.monotonic() < wait_until, diagnose_stall(thread.ident, is_first=False)
+            time.sleep(0.01)
+    finally:
+        done.set()
+        thread.join()

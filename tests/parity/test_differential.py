@@ -6,6 +6,7 @@ import json
 import stat
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -160,6 +161,11 @@ def test_hangs_and_crashes_are_outcomes_and_lose_no_other_case(fake_python):
         "last": [(1, "theme")],
     }
     assert watched == ["first", "crashes", "hangs", "races", "races", "races", "last"]
+
+
+def test_a_python_may_be_named_by_a_relative_path(fake_python, monkeypatch):
+    monkeypatch.chdir(Path(fake_python).parent)
+    assert run_side("./python", [Case("a", "theme")], "v2off") == {"a": [(1, "theme")]}
 
 
 def test_a_python_that_cannot_start_is_an_error(tmp_path):

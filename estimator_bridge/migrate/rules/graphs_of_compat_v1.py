@@ -49,10 +49,12 @@ def graphs_of_compat_v1(module: Module) -> Iterator[Finding]:
         if top and import_.target == "tensorflow.compat.v1":
             end = module.lines.span(import_.statement).end
             rest = module.text[end:].split("\n", 1)[0]
-            at = end + len(rest.rstrip("\r"))
-            edit = Edit(Span(at, at), f"{module.newline}{import_.bound}.disable_v2_behavior()")
-            if ";" in rest:
-                return
+            call = f"{import_.bound}.disable_v2_behavior()"
+            if rest.lstrip().startswith(";"):  # more statements, which may rely on it already
+                edit = Edit(Span(end, end), f"; {call}")
+            else:
+                at = end + len(rest.rstrip("\r"))
+                edit = Edit(Span(at, at), f"{module.newline}{call}")
             yield module.finding(
                 "EB018", import_.statement, Severity.REWRITTEN,
                 f"the program relies on graph mode: {signs.what} in line {signs.line}",

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from estimator_bridge.migrate.findings import Edit, Finding, Severity
+from estimator_bridge.migrate.findings import Edit, Finding, Severity, Span
 from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
+from estimator_bridge.migrate.scopes import Import
 
 _TYPES = {
     "bool": "bool", "complex": "complex", "float": "float", "int": "int", "long": "int",
@@ -101,3 +103,28 @@ def numpy_names(module: Module) -> Iterator[Finding]:
             "EB040", use.nodes[0], Severity.REWRITTEN, f"NumPy has removed {name}",
             f"Write {today}.", (Edit(whole, today),),
         )  # fmt: skip
+    for import_ in module.imports:
+        if isinstance(import_.statement, ast.ImportFrom):
+            yield from _check_import(module, import_)
+
+
+def _check_import(module: Module, import_: Import) -> Iterator[Finding]:
+    """Reports one name of `from numpy import ...`; the program's variable stays."""
+    root, _, name = import_.target.partition(".")
+    if root != "numpy":
+        return
+    severity = Severity.BY_HAND
+    edits: tuple[Edit, ...] = ()
+    if name in _RENAMED:
+        today = _RENAMED[name] if import_.alias.asname else f"{_RENAMED[name]} as {name}"
+        start = module.lines.span(import_.alias).start
+        severity = Severity.REWRITTEN
+        edits = (Edit(Span(start, start + len(name)), today),)
+        how = f"Write {today}."
+    elif name in _TYPES:
+        how = f"Leave it out: it was Python's own {_TYPES[name]}."
+    elif name in _BY_HAND:
+        how = _BY_HAND[name]
+    else:
+        return
+    yield module.finding("EB040", import_.alias, severity, f"NumPy has removed {name}", how, edits)

@@ -6,16 +6,18 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator
-from pathlib import Path
 from types import FrameType
 
 import tensorflow as tf
 
+from estimator_bridge.tf_contrib.package import LIBRARY_FOLDERS
+
 __all__ = ["diagnose_stall"]
 
-_OWN = str(Path(os.path.abspath(__file__)).parents[2])  # this package
-_TENSORFLOW = os.path.dirname(tf.__file__)
-_LIBRARIES = (_OWN, _TENSORFLOW, sysconfig.get_paths()["stdlib"], "<")
+_OWN = LIBRARY_FOLDERS[0]  # that of estimator_bridge; the other one's code is called by it
+_TENSORFLOW = os.path.join(os.path.dirname(tf.__file__), "")
+_STDLIB = os.path.join(sysconfig.get_paths()["stdlib"], "")
+_LIBRARIES = (*LIBRARY_FOLDERS, _TENSORFLOW, _STDLIB, "<")
 
 # The reason to wait, by the innermost of these files on the stack of the training's thread.
 _PLACES = {

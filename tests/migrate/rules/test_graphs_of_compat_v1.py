@@ -51,6 +51,16 @@ def test_left_alone(source):
                 "if __name__ == '__main__':\r\n    print(x.get_shape()[0].value)\r\n"
             ),
         ),
+        (
+            (
+                "import tensorflow.compat.v1 as tf; x = f(1)\n\n"
+                "if __name__ == '__main__':\n    with tf.Session() as session:\n        pass\n"
+            ),
+            (
+                "import tensorflow.compat.v1 as tf; tf.disable_v2_behavior(); x = f(1)\n\n"
+                "if __name__ == '__main__':\n    with tf.Session() as session:\n        pass\n"
+            ),
+        ),
     ],
 )
 def test_changed(before, after):

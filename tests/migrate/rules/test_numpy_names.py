@@ -14,6 +14,8 @@ from estimator_bridge.migrate.rules.numpy_names import _NUMPY_TYPES, _RENAMED, _
         "import numpy as np\nnp.float = float\n",
         "import numpy as np\nx = np.random.rank\n",
         "import mine as np\nx = np.float\n",
+        "from numpy import float32, random\n",
+        "from mine import float_\n",
     ],
 )
 def test_left_alone(source):
@@ -26,6 +28,10 @@ def test_left_alone(source):
         ("import numpy as np\nx = np.float\n", "import numpy as np\nx = float\n"),
         ("import numpy as np\nx = np.bool8\n", "import numpy as np\nx = np.bool_\n"),
         ("import numpy\nx = numpy.product(a)\n", "import numpy\nx = numpy.prod(a)\n"),
+        (
+            "from numpy import array, float_, product as p\nx = float_(p(array([1])))\n",
+            "from numpy import array, float64 as float_, prod as p\nx = float_(p(array([1])))\n",
+        ),
     ],
 )
 def test_changed(before, after):
@@ -39,6 +45,8 @@ def test_changed(before, after):
         ("import numpy as np\nnp.rank(a)\n", "Write np.ndim(a)."),
         ("import numpy as np\nx = np.NINF\n", "Write -np.inf."),
         ("import numpy as np\nfloat = 1\nx = np.float\n", "rename it, or write np.float64."),
+        ("from numpy import asscalar\n", "Write a.item()."),
+        ("from numpy import int\n", "Leave it out: it was Python's own int."),
     ],
 )
 def test_reported(source, words):
