@@ -40,7 +40,8 @@ def apply_edits(module: Module, findings: Sequence[Finding]) -> str:
     edits = {edit: None for finding in chosen for edit in finding.edits}
     statements = {statement: None for finding in chosen for statement in finding.imports}
     inserted = _imports(module, list(statements))
-    return replace_spans(module.text, [*inserted, *_comments(module, findings), *edits])
+    comments = _comments(module, _outside_of_splits(module, findings, edits))
+    return replace_spans(module.text, [*inserted, *comments, *edits])
 
 
 def replace_spans(text: str, edits: Iterable[Edit]) -> str:
@@ -103,6 +104,24 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 def _is_future(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+
+
+def _outside_of_splits(
+    module: Module, findings: Sequence[Finding], edits: Iterable[Edit]
+) -> list[Finding]:
+    """Returns the findings that are not in a statement which becomes several ones.
+
+    The next round finds them again in one of these, above which the comment belongs.
+    """
+    splits = [edit.span for edit in edits if "\n" in edit.text]
+    return [
+        finding
+        for finding in findings
+        if not any(
+            span.start <= module.lines.start(finding.line) + finding.column - 1 < span.end
+            for span in splits
+        )
+    ]
 
 
 def _comments(module: Module, findings: Sequence[Finding]) -> list[Edit]:

@@ -149,6 +149,17 @@ def test_an_import_keeps_its_parentheses_and_comments():
     assert "bigtable" not in mixed
 
 
+def test_a_comment_stands_once_above_its_part_of_a_statement_that_becomes_three():
+    text = rewritten(
+        "from tensorflow.contrib import layers, bigtable, tpu\n"
+        "x = layers.relu(tpu.TPUConfig, bigtable)\n"
+    )
+    lines = text.split("\n")
+    (comment,) = (i for i, line in enumerate(lines) if line.startswith("# EB016:"))
+    assert lines[comment - 1] == "from estimator_bridge.legacy.contrib import layers"
+    assert lines[comment + 1].startswith(("#", "from tensorflow.contrib import bigtable"))
+
+
 def test_a_name_of_a_module_of_tf_slim_is_for_a_person():
     before = "from tensorflow.contrib.slim.python.slim.nets.vgg import vgg_16\n"
     text = rewritten(before)
