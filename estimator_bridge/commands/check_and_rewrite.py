@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `check`."""
     _add_common(parser)
     parser.add_argument("--format", choices=_FORMATS, default="text", help="output format")
+    parser.add_argument(
+        "--verbose", action="store_true", help="in the format text: every finding, one line each"
+    )
     parser.add_argument("--list-rules", action="store_true", help="list the rules")
 
 
@@ -80,6 +84,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     """
     from estimator_bridge.migrate.check import check
     from estimator_bridge.migrate.files import NothingFoundError
+    from estimator_bridge.migrate.findings import Severity
     from estimator_bridge.migrate.options import ConfigurationError
     from estimator_bridge.migrate.registry import all_rules
     from estimator_bridge.migrate.reports import FORMATS
@@ -92,7 +97,16 @@ def run_check(arguments: argparse.Namespace) -> int:
         report = check(_paths(arguments), _options(arguments))
     except (NothingFoundError, ConfigurationError, ValueError) as error:
         return _wrong("check", error)
-    _show(FORMATS[arguments.format](report) + "\n")
+    layout = arguments.format
+    if layout == "text" and arguments.verbose:
+        layout = "lines"
+    _show(FORMATS[layout](report) + "\n")
+    if layout == "text" and any(each.severity is Severity.REWRITTEN for each in report.findings):
+        words = " ".join(shlex.quote(path) for path in arguments.paths)
+        _show(
+            f"Next: estimator-bridge rewrite {printable(words)}\n"
+            "(shows the change; with --write, makes it)\n"
+        )
     return report.exit_code
 
 

@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
 def test_check_names_file_line_column_rule_and_what_to_do(folder, capsys):
     (folder / "a.py").write_text(OLD)
     (folder / "b.py").write_text("import numpy as np\nx = np.float32(1)\n")
-    assert main(["check", "."]) == 1
+    assert main(["check", "--verbose", "."]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == (
         "./a.py:3:5: EB012 [rewritten automatically] tf.contrib.layers.conv2d has moved. Write "
@@ -42,8 +42,45 @@ def test_check_names_file_line_column_rule_and_what_to_do(folder, capsys):
     assert lines[2].startswith("./a.py:4:5: EB014 [unavailable] tf.contrib.learn.run_experiment no")
     assert lines[-2] == "./a.py: 2 rewritten automatically, 1 unavailable"
     assert lines[-1] == "2 files, 6 lines: 2 rewritten automatically, 1 unavailable"
-    assert main(["check", "b.py"]) == 0
+    assert main(["check", "--verbose", "b.py"]) == 0
     assert capsys.readouterr().out == "1 file, 2 lines: nothing found\n"
+
+
+def test_check_sums_up_each_rule_and_names_the_next_command(folder, capsys):
+    (folder / "a b.py").write_text(OLD + "z = tf.contrib.layers.flatten\n")
+    (folder / "c.py").write_text("import numpy as np\nx = np.float32(1)\n")
+    assert main(["check", "a b.py", "c.py"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "`rewrite` does all but 1 of 4 places."
+    assert lines[2:5] == [
+        "unavailable: 1",
+        "  EB014    1  a name that no longer exists",
+        "              a b.py:4:5: tf.contrib.learn.run_experiment no longer exists. Use "
+        "tf.estimator.train_and_evaluate with TrainSpec and EvalSpec.",
+    ]
+    assert lines[6] == "rewritten automatically: 3"
+    assert [line.split()[:2] for line in (lines[7], lines[9])] == [["EB012", "2"], ["EB010", "1"]]
+    assert lines[8].lstrip().startswith("a b.py:3:5: tf.contrib.layers.conv2d has moved. Write ")
+    assert lines[12:] == [
+        "2 files, 7 lines, findings in 1; --verbose lists each",
+        "Next: estimator-bridge rewrite 'a b.py' c.py",
+        "(shows the change; with --write, makes it)",
+    ]
+    assert main(["check", "c.py"]) == 0
+    assert capsys.readouterr().out == "Nothing to change.\n\n1 file, 2 lines\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "verdict"),
+    [
+        ("import tensorflow as tf\nx = tf.Session\n", "`rewrite` does all: 1 place."),
+        ("x = 1\nprint 'a', x\n", "1 place for a person, and nothing for `rewrite`."),
+    ],
+)
+def test_the_first_line_of_check_is_a_verdict(folder, capsys, source, verdict):
+    (folder / "a.py").write_text(source)
+    assert main(["check", "a.py"]) == 1
+    assert capsys.readouterr().out.startswith(f"{verdict}\n\n")
 
 
 def test_rewrite_shows_or_writes_and_a_second_time_does_nothing(folder, capsys):
@@ -86,6 +123,14 @@ def test_files_of_tools_and_links_are_passed_over(folder, capsys):
     os.symlink("a_pb2.py", folder / "d.py")
     os.symlink(".", folder / "loop")
     assert main(["check", "."]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("Nothing to change.\n\nworks as is: 2\n  EB004    2  ")
+    assert "./loop: passed over: a link to a folder\n" in text
+    assert text.endswith(
+        "./d.py: passed over: a link\n"
+        "5 files, 1 lines, 4 passed over, findings in 2; --verbose lists each\n"
+    )
+    assert main(["check", "--verbose", "."]) == 0
     assert "5 files, 1 lines, 4 passed over: 2 works as is" in capsys.readouterr().out
     assert main(["rewrite", "--write", "."]) == 0
     log = capsys.readouterr().err
@@ -194,7 +239,7 @@ def test_sarif_has_what_its_schema_wants(folder, capsys):
 
 def test_a_reader_that_stops_early_is_no_error(folder):
     (folder / "a.py").write_text("x = xrange(1)\n" * 5000)
-    shown = [sys.executable, "-m", "estimator_bridge", "check", "a.py"]
+    shown = [sys.executable, "-m", "estimator_bridge", "check", "--verbose", "a.py"]
     process = subprocess.Popen(shown, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.readline()
     process.stdout.close()

@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_findings_name_cell_and_line(folder, capsys):
     (folder / "a.ipynb").write_text(json.dumps(notebook(CELLS)))
-    assert main(["check", "a.ipynb"]) == 1
+    assert main(["check", "--verbose", "a.ipynb"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert [line.split("]")[0] for line in lines[:3]] == [
         "a.ipynb cell 1:3:8: EB010 [rewritten automatically",
@@ -107,7 +107,7 @@ def test_sources_that_are_one_text_and_old_formats(folder):
 )  # fmt: skip
 def test_a_broken_notebook_is_named_and_left(folder, capsys, content, code, place, words):
     (folder / "a.ipynb").write_text(content)
-    assert main(["check", "a.ipynb"]) == 1
+    assert main(["check", "--verbose", "a.ipynb"]) == 1
     line = capsys.readouterr().out.splitlines()[0]
     assert line.startswith(f"{place}: {code} [by hand] a.ipynb ")
     assert words in line

@@ -93,6 +93,10 @@ def test_one_deep_source_is_one_finding_and_the_others_are_checked(tmp_path, cap
     output = capsys.readouterr().out
     for name in ["n.ipynb", "a.py", "b.py", "c.py", "d.py", "p.py"]:
         assert f"{name}: passed over:" in output
+    assert r"\x1b[2Jz.py:1:8: `tf` is TensorFlow 1 here." in output
+    assert "\x1b" not in output
+    main(["check", "--verbose", str(tmp_path)])
+    output = capsys.readouterr().out
     assert r"\x1b[2Jz.py:1:8: EB010" in output
     assert "\x1b" not in output
     assert "7 files" in output

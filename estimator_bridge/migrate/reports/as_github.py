@@ -5,7 +5,7 @@ from __future__ import annotations
 from estimator_bridge.base.terminal_text import printable
 from estimator_bridge.migrate.check import Report
 from estimator_bridge.migrate.findings import Finding, Severity
-from estimator_bridge.migrate.reports.as_text import summary
+from estimator_bridge.migrate.reports.as_lines import summary
 
 __all__ = ["render"]
 

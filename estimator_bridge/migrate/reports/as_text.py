@@ -1,49 +1,57 @@
-"""Formats findings as lines of text with a summary."""
+"""Formats findings for a reader: a verdict, then each rule once, with its count and an example."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 
 from estimator_bridge.base.terminal_text import printable
 from estimator_bridge.migrate.check import Report
 from estimator_bridge.migrate.findings import Finding, Severity
+from estimator_bridge.migrate.registry import all_rules
+from estimator_bridge.migrate.reports.as_lines import describe_extent, describe_place
 
-__all__ = ["render", "summary"]
+__all__ = ["render"]
+
+_FOR_A_PERSON = (Severity.BY_HAND, Severity.UNAVAILABLE)
 
 
 def render(report: Report) -> str:
-    """Returns a line for each finding, then the counts by severity for each file and in total."""
-    lines = [_line(finding) for finding in report.findings]
-    return "\n".join([*map(printable, lines), *([""] if lines else []), summary(report)])
+    """Returns a verdict, the rules by severity, and how much was read."""
+    lines = [_verdict(report.findings), ""]
+    for severity in reversed(Severity):  # what a person has to do comes first
+        lines += _rules([each for each in report.findings if each.severity is severity])
+    lines += [
+        f"{file.path}: passed over: {file.passed_over}" for file in report.files if file.passed_over
+    ]
+    with_findings = sum(bool(file.findings) for file in report.files)
+    where = f", findings in {with_findings}; --verbose lists each" if with_findings else ""
+    return "\n".join(map(printable, [*lines, f"{describe_extent(report)}{where}"]))
 
 
-def _line(finding: Finding) -> str:
-    cell = f" cell {finding.cell}" if finding.cell else ""
-    how = f" {finding.how}" if finding.how else ""
-    return (
-        f"{finding.file}{cell}:{finding.line}:{finding.column}: {finding.rule} "
-        f"[{finding.severity.value}] {finding.message}.{how}"
-    )
+def _verdict(findings: list[Finding]) -> str:
+    rewritten = sum(each.severity is Severity.REWRITTEN for each in findings)
+    for_a_person = sum(each.severity in _FOR_A_PERSON for each in findings)
+    if not for_a_person:
+        return f"`rewrite` does all: {_places(rewritten)}." if rewritten else "Nothing to change."
+    if not rewritten:
+        return f"{_places(for_a_person)} for a person, and nothing for `rewrite`."
+    return f"`rewrite` does all but {for_a_person} of {_places(rewritten + for_a_person)}."
 
 
-def summary(report: Report) -> str:
-    """Returns the counts of findings by severity."""
-    lines = []
-    for file in report.files:
-        if file.passed_over:
-            lines.append(printable(f"{file.path}: passed over: {file.passed_over}"))
-        elif file.findings:
-            lines.append(f"{printable(file.path)}: {_counts(list(file.findings))}")
-    passed = sum(bool(file.passed_over) for file in report.files)
-    total = _counts(report.findings) if report.findings else "nothing found"
-    files = f"{len(report.files)} {'file' if len(report.files) == 1 else 'files'}"
-    lines.append(
-        f"{files}, {sum(file.lines for file in report.files if not file.passed_over)} lines"
-        f"{f', {passed} passed over' if passed else ''}: {total}"
-    )
-    return "\n".join(lines)
+def _places(count: int) -> str:
+    return f"{count} {'place' if count == 1 else 'places'}"
 
 
-def _counts(findings: list[Finding]) -> str:
-    count = Counter(finding.severity for finding in findings)
-    return ", ".join(f"{count[kind]} {kind.value}" for kind in Severity if count[kind])
+def _rules(findings: list[Finding]) -> Iterator[str]:
+    """Yields the lines of one severity, the most frequent rule first."""
+    if not findings:
+        return
+    by_rule: dict[str, list[Finding]] = {}
+    for each in findings:
+        by_rule.setdefault(each.rule, []).append(each)
+    yield f"{findings[0].severity.value}: {len(findings)}"
+    for rule, of_rule in sorted(by_rule.items(), key=lambda item: -len(item[1])):
+        first = of_rule[0]
+        yield f"  {rule} {len(of_rule):>4}  {all_rules()[rule].title}"
+        yield f"              {describe_place(first)}: {first.message}. {first.how}".rstrip()
+    yield ""
