@@ -1,21 +1,22 @@
-"""Trains a model of models/, by default a classifier of digits, on a TPU, a GPU or this CPU.
+"""Trains a model of models/, by default a classifier of digits.
 
-python train.py --use_tpu                # an attached TPU, else 8 emulated CPU cores
-python train.py --model=resnet           # another model; --help lists them
-python train.py --tpu=my-tpu             # that TPU, and no other
-python train.py --tpu=gpu:2              # two GPUs of this machine
-python train.py --nouse_tpu              # a plain Estimator of the same model
-python train.py --compile_for=v5e-8 --compile_only  # run nothing: compile for that TPU and report
-python train.py --data_dir=mnist         # full MNIST, from a folder with its four IDX files
-python train.py --flagfile=flags.txt     # flags from a file, one per line
-python train.py --config=run.yaml        # flags from a YAML file, such as an earlier run's
-python train.py --dry_run                # two steps of each mode, then the plan of the run
-python train.py --mode=train_and_evaluate --early_stopping_evals=3  # keeps the best
+It runs on a TPU, on a GPU or on this CPU:
+
+python train.py --use_tpu               # an attached TPU, else 8 emulated cores
+python train.py --model=resnet          # another model
+python train.py --tpu=my-tpu            # that TPU, and no other
+python train.py --tpu=gpu:2             # two GPUs of this machine
+python train.py --nouse_tpu             # a plain Estimator of the same model
+python train.py --compile_for=v5e-8 --compile_only  # compile for that TPU only
+python train.py --data_dir=mnist        # full MNIST: a folder with its 4 files
+python train.py --flagfile=flags.txt    # flags from a file, one per line
+python train.py --config=run.yaml       # flags of an earlier run
+python train.py --dry_run               # two steps of each mode, then the plan
+python train.py --mode=train_and_evaluate --early_stopping_evals=3
 """
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 
@@ -34,6 +35,7 @@ from models.common.errors import UserError
 from models.common.folders import require_data, require_writable
 from models.common.notices import hide_tensorflow_notices
 from models.common.registry import define_model_flags, entry_of, settle
+from models.common.short_help import asks_for_help, short_help
 
 _FAILED, _USAGE_ERROR, _INTERRUPTED = 1, 2, 130
 
@@ -140,5 +142,13 @@ def _refuse(message: object, code: int) -> int:
     return code
 
 
+def parse(argv: list[str]) -> list[str]:
+    """Parses the command line; `--help` shows the flags that matter, and ends."""
+    if asks_for_help(argv):
+        print(short_help(argv, __doc__ or "", absl_flags.FLAGS))
+        sys.exit(0)
+    return flags.parse_flags(argv, settle=settle)
+
+
 if __name__ == "__main__":
-    app.run(main, flags_parser=functools.partial(flags.parse_flags, settle=settle))
+    app.run(main, flags_parser=parse)

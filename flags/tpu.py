@@ -81,9 +81,8 @@ def define_tpu_flags(
     absl_flags.DEFINE_string(
         "compile_for",
         None,
-        "A TPU slice, such as v5e-8: run on as many emulated cores, and before a step runs, have "
-        "the TPU's own compiler compile it (libtpu, which needs no TPU; install "
-        "estimator-bridge[tpu-compile]).",
+        "A TPU slice, such as v5e-8: run on as many emulated cores, and have the TPU's own "
+        "compiler compile each step first (needs no TPU; install estimator-bridge[tpu-compile]).",
         flag_values=flag_values,
     )
     absl_flags.DEFINE_bool(

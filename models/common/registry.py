@@ -12,7 +12,15 @@ from absl import flags as absl_flags
 from flags import FlagsError
 from models.common.model_entry import Entry
 
-__all__ = ["DEFAULT", "define_model_flags", "entry_of", "model_names", "own_values", "settle"]
+__all__ = [
+    "DEFAULT",
+    "define_model_flags",
+    "entry_of",
+    "model_names",
+    "own_flags",
+    "own_values",
+    "settle",
+]
 
 DEFAULT = "mnist"
 
@@ -36,18 +44,19 @@ def entry_of(name: str) -> Entry:
 
 
 @cache
-def _own_flags(name: str) -> frozenset[str]:
+def own_flags(name: str) -> frozenset[str]:
+    """Returns the names of the flags that a model has of its own."""
     define = entry_of(name).define_flags
     if define is None:
         return frozenset()
-    own_flags = absl_flags.FlagValues()
-    define(own_flags)
-    return frozenset(own_flags)
+    flag_values = absl_flags.FlagValues()
+    define(flag_values)
+    return frozenset(flag_values)
 
 
 def _foreign_flags(name: str) -> frozenset[str]:
     """Returns the flags that other models have and this one has not."""
-    return frozenset().union(*map(_own_flags, model_names())) - _own_flags(name)
+    return frozenset().union(*map(own_flags, model_names())) - own_flags(name)
 
 
 def define_model_flags(flag_values: absl_flags.FlagValues = absl_flags.FLAGS) -> None:
@@ -64,12 +73,12 @@ def define_model_flags(flag_values: absl_flags.FlagValues = absl_flags.FLAGS) ->
         define = entry_of(name).define_flags
         if define is None:
             continue
-        own_flags = absl_flags.FlagValues()
-        define(own_flags)
+        defined = absl_flags.FlagValues()
+        define(defined)
         # Several models may have one flag; it is then the first one's, and its text speaks of all.
-        for flag in list(own_flags):
+        for flag in list(defined):
             if flag not in flag_values:
-                absl_flags.DEFINE_flag(own_flags[flag], flag_values=flag_values)
+                absl_flags.DEFINE_flag(defined[flag], flag_values=flag_values)
 
 
 def settle(flag_values: absl_flags.FlagValues) -> None:
@@ -102,7 +111,7 @@ def settle(flag_values: absl_flags.FlagValues) -> None:
 
 
 def _owners(flag: str) -> str:
-    return " or ".join(name for name in model_names() if flag in _own_flags(name))
+    return " or ".join(name for name in model_names() if flag in own_flags(name))
 
 
 def own_values(values: dict[str, Any], name: str) -> dict[str, Any]:

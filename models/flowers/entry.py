@@ -84,7 +84,7 @@ def _check(flag_values: absl_flags.FlagValues) -> None:
 
 
 ENTRY = Entry(
-    about="photographs in JPEG TFRecords on a backbone of tf_keras.applications",
+    about="photographs of TFRecords, on a network of tf_keras.applications",
     defaults={"train_steps": 200, "learning_rate": 2e-3},
     task="models.flowers.task",
     layout=Layout(

@@ -8,7 +8,7 @@ from models.mnist.check import check_data
 __all__ = ["ENTRY"]
 
 ENTRY = Entry(
-    about="a generative adversarial network of digits, two optimizers in one step",
+    about="a GAN of digits, two optimizers in one step",
     defaults={"train_steps": 3000, "learning_rate": 1e-3},
     task="models.gan.task",
     layout=Layout(
