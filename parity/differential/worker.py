@@ -9,7 +9,6 @@ import argparse
 import importlib
 import json
 import os
-import random
 import shutil
 import sys
 import tempfile
@@ -36,8 +35,7 @@ def main() -> None:
             for _ in range(times):
                 write(event="start", case=name)
                 began = time.time()
-                world.np.random.seed(0)
-                random.seed(0)
+                world.begin_case()
                 folder = tempfile.mkdtemp()
                 result = outcome.of(_case(theme, name), folder)
                 shutil.rmtree(folder, ignore_errors=True)

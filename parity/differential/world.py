@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import random
 import warnings
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -18,7 +19,7 @@ import numpy as np
 
 from parity import environment
 
-__all__ = ["CORES", "IS_ORIGINAL", "V2_OFF", "case", "enter"]
+__all__ = ["CORES", "IS_ORIGINAL", "V2_OFF", "begin_case", "case", "enter"]
 
 IS_ORIGINAL = environment.IS_ORIGINAL
 V2_OFF = False
@@ -48,6 +49,16 @@ def enter(mode: str, cores: int) -> None:
     logging.getLogger("estimator_bridge").setLevel(logging.ERROR)
     warnings.simplefilter("ignore")
     np.set_printoptions(precision=6)
+
+
+def begin_case() -> None:
+    """Makes a process as it was at its start: each case is a program of its own.
+
+    A case may have left a finalized default graph, which no later case could add to.
+    """
+    np.random.seed(0)
+    random.seed(0)
+    importlib.import_module("tensorflow.compat.v1").reset_default_graph()
 
 
 def case(function=None, **facts):

@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from forking import run_python
 
 from parity.differential import __main__ as command
 from parity.differential import outcome, recorded, verdicts
@@ -295,6 +296,19 @@ def test_a_section_that_is_not_there_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(verdicts, "_TABLE", table)
     with pytest.raises(ValueError, match=r"sections that differences\.md does not have.*Nowhere"):
         verdicts.expected()
+
+
+def test_a_case_begins_with_a_graph_of_its_own():
+    program = """
+import tensorflow.compat.v1 as tf
+from parity.differential import world
+world.enter("v2off", 0)
+tf.get_default_graph().finalize()
+world.begin_case()
+print(tf.constant(1).name)
+"""
+    done = run_python(["-c", program])
+    assert (done.returncode, done.stdout) == (0, "Const:0\n"), done.stderr
 
 
 def test_the_sample_is_of_every_theme():
