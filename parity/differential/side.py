@@ -83,7 +83,8 @@ class _Share:
     def _one_process(self) -> None:
         tasks = [[self._cases[name].theme, name, times] for name, times in self._left.items()]
         worker = WorkerProcess(self._command, tasks)
-        running, last_event, is_silent = "", time.monotonic(), False
+        running, last_event = "", time.monotonic()
+        is_silent = has_run = is_spent = False
 
         def limit() -> float:
             allowed = self._cases[running].seconds if running else _LOADING
@@ -99,12 +100,14 @@ class _Share:
             elif event["event"] == "end":
                 running = ""
                 self._add(event["case"], event["outcome"], event["seconds"])
+                has_run = True
+            is_spent = has_run and event["event"] == "spent"
         words = worker.last_words()
         status = worker.stop()
         if running:
             outcome = {"hang": True} if is_silent else {"crash": status}
             self._add(running, outcome, time.monotonic() - last_event)
-        elif self._left:  # it never came to a case
+        elif self._left and not is_spent:  # it never came to a case
             why = f"said nothing for {_LOADING:g} s" if is_silent else f"ended with {status}"
             raise RuntimeError(f"{' '.join(self._command)} {why} between two cases:\n{words}")
 

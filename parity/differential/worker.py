@@ -33,9 +33,11 @@ def main() -> None:
         world.enter(options.mode, options.cores)
         for theme, name, times in tasks:
             for _ in range(times):
+                if not world.begin_case():
+                    write(event="spent")
+                    return
                 write(event="start", case=name)
                 began = time.time()
-                world.begin_case()
                 folder = tempfile.mkdtemp()
                 result = outcome.of(_case(theme, name), folder)
                 shutil.rmtree(folder, ignore_errors=True)

@@ -120,8 +120,13 @@ WORKER = """\
 
     report = os.fdopen(int(sys.argv[sys.argv.index("--report") + 1]), "w", buffering=1)
     assert sys.argv[sys.argv.index("--mode") + 1] == "v2off"
+    is_spent = False
     for theme, name, times in json.loads(sys.stdin.read()):
         for i in range(times):
+            if is_spent:
+                print(json.dumps(dict(event="spent")), file=report)
+                sys.exit()
+            is_spent = name == "spends"
             print(json.dumps(dict(event="start", case=name)), file=report)
             if name == "crashes":
                 os._exit(7)
@@ -147,6 +152,7 @@ def test_hangs_and_crashes_are_outcomes_and_lose_no_other_case(fake_python):
         Case("elsewhere", "theme", only="v2on"),
         Case("crashes", "theme"),
         Case("hangs", "theme", seconds=1.0),
+        Case("spends", "theme"),
         Case("races", "theme", races="two threads"),
         Case("last", "theme"),
     ]
@@ -158,10 +164,11 @@ def test_hangs_and_crashes_are_outcomes_and_lose_no_other_case(fake_python):
         "first": [(1, "theme")],
         "crashes": [(1, {"crash": 7})],
         "hangs": [(1, {"hang": True})],
+        "spends": [(1, "theme")],
         "races": [(2, 0), (1, 1)],
         "last": [(1, "theme")],
     }
-    assert watched == ["first", "crashes", "hangs", "races", "races", "races", "last"]
+    assert watched == ["first", "crashes", "hangs", "spends", "races", "races", "races", "last"]
 
 
 def test_a_python_may_be_named_by_a_relative_path(fake_python, monkeypatch):
@@ -304,11 +311,22 @@ import tensorflow.compat.v1 as tf
 from parity.differential import world
 world.enter("v2off", 0)
 tf.get_default_graph().finalize()
-world.begin_case()
-print(tf.constant(1).name)
+print(world.begin_case(), tf.constant(1).name)
+
+def predict():
+    with tf.Graph().as_default() as graph:
+        graph.finalize()
+        yield 1
+        yield 2
+
+open_one = predict()
+next(open_one)
+print(world.begin_case())
+del open_one
+print(world.begin_case(), tf.constant(1).name)
 """
     done = run_python(["-c", program])
-    assert (done.returncode, done.stdout) == (0, "Const:0\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "True Const:0\nFalse\nTrue Const:0\n"), done.stderr
 
 
 def test_the_sample_is_of_every_theme():
