@@ -18,6 +18,7 @@ __all__ = ["add_check_arguments", "add_rewrite_arguments", "run_check", "run_rew
 
 _FORMATS = ("text", "json", "sarif", "github")
 _INPUTS = ("train", "eval")
+_MOST_NAMED = 10
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,6 +64,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exclude", type=_codes, metavar="PATTERNS", help="files and folders to leave out"
     )
+    parser.add_argument(
+        "--follow", action="store_true", help="also the local modules that the files import"
+    )
     dialect = parser.add_mutually_exclusive_group()
     for option, value in (("--tf1", Dialect.TF1), ("--tf2", Dialect.TF2)):
         dialect.add_argument(
@@ -95,14 +99,18 @@ def run_check(arguments: argparse.Namespace) -> int:
         return 0
     try:
         report = check(_paths(arguments), _options(arguments))
+        imported = _imports_to_change(arguments) if arguments.format == "text" else []
     except (NothingFoundError, ConfigurationError, ValueError) as error:
         return _wrong("check", error)
     layout = arguments.format
     if layout == "text" and arguments.verbose:
         layout = "lines"
     _show(FORMATS[layout](report) + "\n")
+    if imported:
+        _show(f"{_describe_imported(imported)}\n")
     if layout == "text" and any(each.severity is Severity.REWRITTEN for each in report.findings):
-        words = " ".join(shlex.quote(path) for path in arguments.paths)
+        follow = ["--follow"] if imported or arguments.follow else []
+        words = " ".join(shlex.quote(word) for word in [*follow, *arguments.paths])
         _show(
             f"Next: estimator-bridge rewrite {printable(words)}\n"
             "(shows the change; with --write, makes it)\n"
@@ -126,6 +134,7 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
         return _to_eb_model(arguments)
     try:
         files = rewrite(_paths(arguments), _options(arguments))
+        imported = _imports_to_change(arguments)
     except (NothingFoundError, ConfigurationError, ValueError) as error:
         return _wrong("rewrite", error)
     except RewriteError as error:
@@ -152,6 +161,8 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
         f"{f', {_places(places)} left for a person' if places else ''}",
         file=sys.stderr,
     )
+    if imported:
+        print(_describe_imported(imported), file=sys.stderr)
     if arguments.write:
         return int(written < len(changed) or places > 0)
     return int(bool(changed) or any(file.by_hand for file in files if file.source is None))
@@ -194,8 +205,8 @@ def _to_eb_model(arguments: argparse.Namespace) -> int:
 
     inputs = {p: name for p in _INPUTS if (name := getattr(arguments, f"{p}_input"))}
     try:
-        paths = _paths(arguments)
-        if len(paths) > 1 or os.path.isdir(paths[0]):
+        paths = arguments.paths
+        if len(paths) != 1 or os.path.isdir(paths[0]):
             raise ValueError("--to eb-model takes one file")
         return write_eb_model(paths[0], _options(arguments), inputs, arguments.params)
     except (NothingFoundError, ConfigurationError, ValueError, OSError) as error:
@@ -203,9 +214,34 @@ def _to_eb_model(arguments: argparse.Namespace) -> int:
 
 
 def _paths(arguments: argparse.Namespace) -> list[str]:
+    """Returns the paths to process: those on the command line, and with --follow their imports."""
+    from estimator_bridge.migrate.local_imports import find_local_imports
+
     if not arguments.paths:
         raise ValueError("name a file or a folder")
-    return arguments.paths
+    if not arguments.follow:
+        return arguments.paths
+    exclude = _options(arguments).exclude
+    return [*arguments.paths, *find_local_imports(arguments.paths, exclude)]
+
+
+def _imports_to_change(arguments: argparse.Namespace) -> list[str]:
+    """Returns the local modules that the files import and that need a change themselves."""
+    from estimator_bridge.migrate.check import Report, check
+    from estimator_bridge.migrate.local_imports import find_local_imports
+
+    if arguments.follow:
+        return []
+    options = _options(arguments)
+    imported = find_local_imports(arguments.paths, options.exclude)
+    files = check(imported, options).files if imported else ()
+    return [file.path for file in files if Report((file,)).exit_code]
+
+
+def _describe_imported(paths: list[str]) -> str:
+    named = ", ".join(paths[:_MOST_NAMED])
+    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+    return printable(f"Imported from here, and to be changed too: {named}{more} (with --follow)")
 
 
 def _options(arguments: argparse.Namespace):

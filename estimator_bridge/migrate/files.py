@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["CandidateFile", "NothingFoundError", "find_files"]
+__all__ = ["CandidateFile", "NothingFoundError", "find_files", "is_excluded"]
 
 _FOLDERS_LEFT_OUT = {
     "__pycache__", "node_modules", "site-packages", "build", "dist", "venv", "env",
@@ -73,19 +73,20 @@ def _below(folder: str, patterns: tuple[str, ...]) -> Iterator[CandidateFile]:
             for name in folders
             if name not in _FOLDERS_LEFT_OUT
             and not name.startswith(".")
-            and not _matches(os.path.join(root, name), patterns)
+            and not is_excluded(os.path.join(root, name), patterns)
         )
         for name in folders:
             if name in linked:
                 yield CandidateFile(os.path.join(root, name), "a link to a folder")
         for name in sorted(files):
             path = os.path.join(root, name)
-            if not name.endswith(_ENDINGS) or _matches(path, patterns):
+            if not name.endswith(_ENDINGS) or is_excluded(path, patterns):
                 continue
             yield CandidateFile(path, "a link" if os.path.islink(path) else "")
 
 
-def _matches(path: str, patterns: tuple[str, ...]) -> bool:
+def is_excluded(path: str, patterns: Iterable[str]) -> bool:
+    """Returns whether a path, or the end of it, matches one of some `fnmatch` patterns."""
     shown = os.path.normpath(path).replace(os.sep, "/")
     return any(
         fnmatch.fnmatch(shown, pattern) or fnmatch.fnmatch(shown, f"*/{pattern}")
