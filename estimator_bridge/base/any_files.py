@@ -34,9 +34,9 @@ __all__ = [
 _BUFFER = 1 << 20
 
 
-def is_remote(path: str | os.PathLike[str]) -> bool:
+def is_remote(path: str | bytes | os.PathLike[str]) -> bool:
     """Returns whether a path is of an object store, such as gs://bucket/file."""
-    return "://" in os.fspath(path)
+    return "://" in os.fsdecode(path)
 
 
 def exists(path: str) -> bool:
@@ -94,7 +94,7 @@ def is_plain_name(name: object) -> bool:
     return ntpath.basename(name) == name  # of Windows: it knows drives and both separators
 
 
-def check_is_file(path: str) -> None:
+def check_is_file(path: str | bytes) -> None:
     """Checks that a path is not a pipe or a device, before it is opened.
 
     Opening a pipe waits for its writer, and a device such as /dev/zero never ends.
@@ -109,7 +109,7 @@ def check_is_file(path: str) -> None:
         raise OSError(errno.EINVAL, "is a pipe or a device, not a file", path)
 
 
-def check_is_no_pipe(path: str) -> None:
+def check_is_no_pipe(path: str | bytes) -> None:
     """Does what `check_is_file` does, but leaves a missing file to what opens it.
 
     Raises:

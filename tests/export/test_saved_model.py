@@ -165,12 +165,13 @@ def test_tables_and_assets_come_along(checkpoint, tmp_path):
         checkpoint,
         model_fn,
         receiver_fn,
-        assets_extra={"notes/extra.txt": str(extra)},
+        assets_extra={"notes/extra.txt": str(extra), b"bytes.txt": os.fsencode(extra)},
     )
     words.unlink()
     folder = Path(path.decode())
     assert (folder / "assets" / "words.txt").read_text() == "no\nyes\n"
     assert (folder / "assets.extra" / "notes" / "extra.txt").read_text() == "beside it"
+    assert (folder / "assets.extra" / "bytes.txt").read_text() == "beside it"
     assert serve(path, word=tf.constant(["yes", "no", "else"])) == {"id": [1, 0, 2]}
 
 
