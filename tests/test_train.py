@@ -175,12 +175,6 @@ def test_each_package_of_the_extra_is_looked_for(module):
     assert len(messages) == 1
 
 
-def test_help_names_every_kind_of_accelerator(tmp_path):
-    done = train(tmp_path, "--help")
-    for value in ("'auto'", "'local'", "'emulated:N'", "'gpu:N'"):
-        assert value in " ".join(done.stdout.split())
-
-
 def test_a_named_tpu_that_is_not_there_is_not_replaced(tmp_path):
     done = train(tmp_path, "--tpu=no-such-tpu", "--train_steps=5")
     assert "'no-such-tpu'" in failed(done, 1)

@@ -128,6 +128,7 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
     """
     from estimator_bridge.migrate.files import NothingFoundError
     from estimator_bridge.migrate.options import ConfigurationError
+    from estimator_bridge.migrate.reports.as_text import count_places
     from estimator_bridge.migrate.rewriting import RewriteError, rewrite
 
     if arguments.to:
@@ -158,7 +159,7 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
     print(
         f"{len(files)} {'file' if len(files) == 1 else 'files'}: {done}"
         f"{f', {passed} passed over' if passed else ''}"
-        f"{f', {_places(places)} left for a person' if places else ''}",
+        f"{f', {count_places(places)} left for a person' if places else ''}",
         file=sys.stderr,
     )
     if imported:
@@ -175,10 +176,6 @@ def _show(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _places(count: int) -> str:
-    return f"{count} {'place' if count == 1 else 'places'}"
 
 
 def _written(file: Rewritten) -> bool:
@@ -208,6 +205,8 @@ def _to_eb_model(arguments: argparse.Namespace) -> int:
         paths = arguments.paths
         if len(paths) != 1 or os.path.isdir(paths[0]):
             raise ValueError("--to eb-model takes one file")
+        if arguments.follow:
+            raise ValueError("--follow does not go with --to eb-model, which rewrites one file")
         return write_eb_model(paths[0], _options(arguments), inputs, arguments.params)
     except (NothingFoundError, ConfigurationError, ValueError, OSError) as error:
         return _wrong("rewrite", error)
@@ -227,7 +226,7 @@ def _paths(arguments: argparse.Namespace) -> list[str]:
 
 def _imports_to_change(arguments: argparse.Namespace) -> list[str]:
     """Returns the local modules that the files import and that need a change themselves."""
-    from estimator_bridge.migrate.check import Report, check
+    from estimator_bridge.migrate.check import check
     from estimator_bridge.migrate.local_imports import find_local_imports
 
     if arguments.follow:
@@ -235,7 +234,7 @@ def _imports_to_change(arguments: argparse.Namespace) -> list[str]:
     options = _options(arguments)
     imported = find_local_imports(arguments.paths, options.exclude)
     files = check(imported, options).files if imported else ()
-    return [file.path for file in files if Report((file,)).exit_code]
+    return [file.path for file in files if file.needs_change]
 
 
 def _describe_imported(paths: list[str]) -> str:

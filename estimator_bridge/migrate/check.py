@@ -43,6 +43,11 @@ class FileReport:
     passed_over: str = ""
     lines: int = 0
 
+    @property
+    def needs_change(self) -> bool:
+        """Whether a finding needs a person or `rewrite`."""
+        return any(finding.severity is not Severity.WORKS for finding in self.findings)
+
 
 @dataclass(frozen=True)
 class Report:
@@ -58,7 +63,7 @@ class Report:
     @property
     def exit_code(self) -> int:
         """1 if a finding needs a person or `rewrite`, else 0."""
-        return int(any(finding.severity is not Severity.WORKS for finding in self.findings))
+        return int(any(file.needs_change for file in self.files))
 
 
 def check(paths: Iterable[str], options: Options) -> Report:

@@ -125,6 +125,12 @@ def test_rewrite_names_them_and_takes_them_along(folder, capsys):
     assert "Imported" not in capsys.readouterr().err
 
 
+def test_a_model_is_written_from_one_file(folder, capsys):
+    write({"a.py": OLD})
+    assert main(["rewrite", "--to", "eb-model", "--follow", "a.py"]) == 2
+    assert "--follow does not go with --to eb-model" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["check", "rewrite"])
 def test_a_program_that_is_not_there_is_refused(folder, capsys, command):
     assert main([command, "--follow", "absent.py"]) == 2

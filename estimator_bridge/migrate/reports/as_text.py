@@ -10,7 +10,7 @@ from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.registry import all_rules
 from estimator_bridge.migrate.reports.as_lines import describe_extent, describe_place
 
-__all__ = ["render"]
+__all__ = ["count_places", "render"]
 
 _FOR_A_PERSON = (Severity.BY_HAND, Severity.UNAVAILABLE)
 
@@ -32,13 +32,16 @@ def _verdict(findings: list[Finding]) -> str:
     rewritten = sum(each.severity is Severity.REWRITTEN for each in findings)
     for_a_person = sum(each.severity in _FOR_A_PERSON for each in findings)
     if not for_a_person:
-        return f"`rewrite` does all: {_places(rewritten)}." if rewritten else "Nothing to change."
+        return (
+            f"`rewrite` does all: {count_places(rewritten)}." if rewritten else "Nothing to change."
+        )
     if not rewritten:
-        return f"{_places(for_a_person)} for a person, and nothing for `rewrite`."
-    return f"`rewrite` does all but {for_a_person} of {_places(rewritten + for_a_person)}."
+        return f"{count_places(for_a_person)} for a person, and nothing for `rewrite`."
+    return f"`rewrite` does all but {for_a_person} of {count_places(rewritten + for_a_person)}."
 
 
-def _places(count: int) -> str:
+def count_places(count: int) -> str:
+    """Returns a number of places in words."""
     return f"{count} {'place' if count == 1 else 'places'}"
 
 
