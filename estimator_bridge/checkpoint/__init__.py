@@ -26,6 +26,8 @@ from estimator_bridge.checkpoint.overwriting import (
     CheckpointingSession,
     complete_files,
     remove_leftovers,
+    save_whole,
+    saved_prefix,
 )
 from estimator_bridge.checkpoint.publishing import finish_publishing
 from estimator_bridge.checkpoint.restore_checks import check_checkpoint, describe_variables
@@ -67,6 +69,8 @@ __all__ = [
     "remove_deletion_note",
     "remove_leftovers",
     "restored_variables",
+    "save_whole",
+    "saved_prefix",
     "step_of",
     "wait_for_abandoned",
     "watched_folder",

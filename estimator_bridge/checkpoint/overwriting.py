@@ -32,7 +32,14 @@ from estimator_bridge.own_files import (
 )
 from estimator_bridge.tensorflow_private.saving import whole_files_written_by
 
-__all__ = ["SAVING", "CheckpointingSession", "complete_files", "remove_leftovers"]
+__all__ = [
+    "SAVING",
+    "CheckpointingSession",
+    "complete_files",
+    "remove_leftovers",
+    "save_whole",
+    "saved_prefix",
+]
 
 SAVING = ("MergeV2Checkpoints", "SaveV2")
 # Files of killed processes, of TensorFlow or of estimator_bridge 0.2.0. Users' files may have such
@@ -84,8 +91,8 @@ class CheckpointingSession(LiftedSession):
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """Computes fetches; see ``LiftedSession.run``."""
-        prefix = self._saved_prefix(fetches, feed_dict)
-        if prefix is None:
+        prefix = saved_prefix(self.graph, fetches, feed_dict)
+        if prefix is None or self.should_stop():
             return super().run(fetches, feed_dict, options, run_metadata)
         self.writer.wait()  # one write at a time, and the saver must know of the previous one
         run = super().run
@@ -96,55 +103,65 @@ class CheckpointingSession(LiftedSession):
         return self.save(prefix, write)
 
     def save(self, prefix: str, write: Callable[[str], Any]) -> Any:
-        """Writes a checkpoint; one of the same name is replaced only once the new one is complete.
-
-        Args:
-          prefix: the checkpoint's prefix.
-          write: writes the checkpoint under a given prefix; returns the result for the saver.
-
-        Raises:
-          ModelDirLostError: the folder has been removed, renamed or replaced.
-        """
-        check_model_dir(prefix)  # TensorFlow would recreate the folder
+        """Writes a checkpoint; see ``save_whole``."""
         start = time.monotonic()
         try:
-            result = self._save(prefix, write)
-            check_model_dir(prefix)  # before the saver names the checkpoint in `checkpoint`
-            return result
+            return save_whole(prefix, write)
         finally:
             self.slowest_save_secs = max(self.slowest_save_secs, time.monotonic() - start)
-
-    def _save(self, prefix, write):
-        folder, name = os.path.split(prefix)
-        if not has_open_staging(folder) and not tf.io.gfile.exists(prefix + ".index"):
-            return write(prefix)
-        with staged(folder, name) as place:
-            write(place)
-            if not tf.io.gfile.exists(prefix + ".index") and lies_at(prefix + ".meta"):
-                set_aside(prefix + ".meta", "has no index, and a checkpoint of its name was saved")
-            publish(place, prefix)
-        return tf.compat.as_bytes(prefix)
 
     def close(self) -> None:
         """Closes the session, after waiting for the checkpoint that is being written."""
         self.writer.wait()
         super().close()
 
-    def _saved_prefix(self, fetches: Any, feed_dict: Any) -> str | None:
-        """Returns the checkpoint that a saver's call writes; None for other calls."""
-        if not feed_dict or len(feed_dict) != 1 or not isinstance(fetches, (str, tf.Tensor)):
-            return None
-        (value,) = feed_dict.values()
-        if not isinstance(value, (str, bytes)) or self.should_stop():
-            return None
-        try:
-            element = self.graph.as_graph_element(fetches)
-        except (KeyError, TypeError, ValueError):  # run() explains these
-            return None
-        operation = element.op if isinstance(element, tf.Tensor) else element
-        if not any(above.type in SAVING for above in operation.control_inputs):
-            return None
-        return tf.compat.as_str(value)
+
+def save_whole(prefix: str, write: Callable[[str], Any]) -> Any:
+    """Writes a checkpoint; one of the same name is replaced only once the new one is complete.
+
+    Args:
+      prefix: the checkpoint's prefix.
+      write: writes the checkpoint under a given prefix; returns the result for the saver.
+
+    Raises:
+      ModelDirLostError: the folder has been removed, renamed or replaced.
+    """
+    check_model_dir(prefix)  # TensorFlow would recreate the folder
+    folder, name = os.path.split(prefix)
+    if not has_open_staging(folder) and not tf.io.gfile.exists(prefix + ".index"):
+        result = write(prefix)
+    else:
+        with staged(folder, name) as place:
+            write(place)
+            if not tf.io.gfile.exists(prefix + ".index") and lies_at(prefix + ".meta"):
+                set_aside(prefix + ".meta", "has no index, and a checkpoint of its name was saved")
+            publish(place, prefix)
+        result = tf.compat.as_bytes(prefix)
+    check_model_dir(prefix)  # before the saver names the checkpoint in `checkpoint`
+    return result
+
+
+def saved_prefix(graph: tf.Graph, fetches: Any, feed_dict: Any) -> str | None:
+    """Returns the checkpoint that a saver's call of a session writes; None for other calls.
+
+    Args:
+      graph: the session's.
+      fetches: the call's.
+      feed_dict: the call's.
+    """
+    if not feed_dict or len(feed_dict) != 1 or not isinstance(fetches, (str, tf.Tensor)):
+        return None
+    (value,) = feed_dict.values()
+    if not isinstance(value, (str, bytes)):
+        return None
+    try:
+        element = graph.as_graph_element(fetches)
+    except (KeyError, TypeError, ValueError):  # run() explains these
+        return None
+    operation = element.op if isinstance(element, tf.Tensor) else element
+    if not any(above.type in SAVING for above in operation.control_inputs):
+        return None
+    return tf.compat.as_str(value)
 
 
 def remove_leftovers(folder: str) -> None:

@@ -75,7 +75,13 @@ class GraphInput(BatchInput):
     Args:
       graph: the graph in which the input_fn was called.
       result: its result: a dataset, features or (features, labels).
+
+    Attributes:
+      initializer: the operation that opens the dataset's iterator in a session; None before
+        ``graph_batch``, and if there is no such iterator.
     """
+
+    initializer: tf.Operation | None = None
 
     def __init__(self, graph: tf.Graph, result: Any):
         self._known_division: Division | None = None
@@ -151,7 +157,9 @@ class GraphInput(BatchInput):
             return self._returned.batch
         if self.is_eager:
             return placeholders(self.spec)
-        return tf.compat.v1.data.make_initializable_iterator(self._dataset).get_next()
+        iterator = tf.compat.v1.data.make_initializable_iterator(self._dataset)
+        self.initializer = iterator.initializer
+        return iterator.get_next()
 
     def names_of(self, batch: Any) -> list[str]:
         """Returns references of the tensors that components of ``dataset``'s elements stand for.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Callable
 
 import tensorflow as tf
@@ -14,7 +13,7 @@ from estimator_bridge.export.receivers import by_name
 from estimator_bridge.export.signatures import build_signatures, outputs_of
 from estimator_bridge.export.single_replica import write_sums_as_identities
 from estimator_bridge.export.variable_values import saver_of, set_values
-from estimator_bridge.graph import trace_graph
+from estimator_bridge.graph import session_graph
 from estimator_bridge.model import EstimatorSpec, ModeKeys
 from estimator_bridge.tensorflow_private.saving import last_meta_graph
 
@@ -88,7 +87,7 @@ def export_saved_model(
             receiver_fn = receiver_fns.get(mode)
             if not receiver_fn:
                 continue
-            with _graph(seed) as graph:
+            with session_graph(seed) as graph:
                 if makes_global_step:
                     v1.train.create_global_step()
                 spec, content = _traced(call_model, receiver_fn, mode)
@@ -132,21 +131,6 @@ def _traced(
         "main_op": _local_init_op(spec.scaffold),
         "saver": saver_of(spec.scaffold),
     }
-
-
-@contextlib.contextmanager
-def _graph(seed: int | None) -> Iterator[tf.Graph]:
-    """Opens the default graph of one mode, with the kinds of variables that the program chose."""
-    if v1.resource_variables_enabled():
-        with trace_graph(seed) as graph:
-            yield graph
-        return
-    # Nothing is lifted here: a real session runs the graph. A program with TF1's kinds of variables
-    # gets a TF1 graph, where a variable and its value have the same name.
-    graph = tf.Graph()
-    with graph.as_default():
-        v1.set_random_seed(seed)
-        yield graph
 
 
 def _check_modes(receiver_fns: Mapping[str, Any]) -> None:

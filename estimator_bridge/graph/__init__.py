@@ -108,6 +108,7 @@ from estimator_bridge.graph.trace import (
     continue_trace,
     for_tpu,
     is_on_tpu,
+    session_graph,
     trace_graph,
 )
 
@@ -135,6 +136,7 @@ __all__ = [
     "is_on_tpu",
     "needs_batch",
     "replica_locals",
+    "session_graph",
     "trace_graph",
     "with_user_line",
 ]

@@ -32,6 +32,7 @@ __all__ = [
     "continue_trace",
     "for_tpu",
     "is_on_tpu",
+    "session_graph",
     "shard_count_scope",
     "trace_graph",
 ]
@@ -51,6 +52,29 @@ def trace_graph(seed: int | None = None, shards: int | None = None) -> Iterator[
     """
     graph = TracedGraph()
     with continue_trace(graph, shards), _keras_seeds(seed), graph_classes(graph):
+        tf.compat.v1.set_random_seed(seed)
+        yield graph
+
+
+@contextlib.contextmanager
+def session_graph(seed: int | None) -> Iterator[tf.Graph]:
+    """Makes a new tf.Graph for a real session the default; nothing of it is lifted.
+
+    Its variables are of the kinds that the program chose. With TF1's kinds it is a TF1 graph, where
+    a variable and its value have the same name.
+
+    Args:
+      seed: see ``trace_graph``.
+
+    Yields:
+      The graph.
+    """
+    if tf.compat.v1.resource_variables_enabled():
+        with trace_graph(seed) as graph:
+            yield graph
+        return
+    graph = tf.Graph()
+    with graph.as_default():
         tf.compat.v1.set_random_seed(seed)
         yield graph
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Callable
 
 import tensorflow as tf
+from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.redaction import redacted
 from estimator_bridge.model.cluster import Cluster, parse_cluster
 from estimator_bridge.model.config_checks import (
     SAVE_CHECKPOINTS_ERROR,
@@ -128,6 +131,9 @@ class RunConfig:
         if save_checkpoints_steps is _UNSET:
             save_checkpoints_steps = None
         tf_config = read_tf_config()
+        if tf_config:
+            shown = json.loads(redacted(json.dumps(tf_config)))
+            logging.info("TF_CONFIG environment variable: %s", shown)
         path = model_dir if model_dir is None else os.fsdecode(model_dir)
         strategies = merge_strategies(train_distribute, eval_distribute, experimental_distribute)
         self._settings: dict[str, Any] = {

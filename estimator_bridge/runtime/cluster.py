@@ -13,12 +13,18 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.errors import WorkerError
 from estimator_bridge.runtime.addresses import port_holder, port_problem, problems_at
 from estimator_bridge.runtime.deadlines import interruptible_wait, within
-from estimator_bridge.runtime.workers import Workers, workers_of
+from estimator_bridge.runtime.workers import workers_of
 from estimator_bridge.tensorflow_private.eager import bound_wait_for_workers
 from estimator_bridge.tensorflow_private.names import eager_mode, reset_eager_context
 from estimator_bridge.tensorflow_private.strategies import communication_options, server_runs
 
-__all__ = ["connect_workers", "multi_worker_strategy"]
+__all__ = [
+    "check_own_port",
+    "connect_workers",
+    "multi_worker_strategy",
+    "tell_of_open_port",
+    "wait_for_servers",
+]
 
 _PAUSE = 0.2  # seconds between two attempts to find a worker
 _TELL_SECS = 60.0  # seconds between two log lines that name the missing workers
@@ -60,10 +66,12 @@ def multi_worker_strategy(
     with eager_mode(), interruptible_wait(f"the workers {', '.join(addresses)}"):
         try:
             if resolver.task_type in ("chief", "worker"):
-                _check_own_port(jobs[resolver.task_type][resolver.task_id], place)
+                check_own_port(jobs[resolver.task_type][resolver.task_id], place)
                 bound_wait_for_workers(resolver.cluster_spec(), timeout_secs, heartbeat_secs)
                 if place == f"{'chief' if 'chief' in jobs else 'worker'} 0":
-                    _wait_for(addresses[1:], timeout_secs, place)
+                    # TensorFlow does not bound this one's wait. The others listen before they look
+                    # for this one, and keep looking.
+                    wait_for_servers(addresses[1:], timeout_secs, place)
             return _make_strategy(resolver, communication, timeout_secs + _SLACK_SECS, addresses)
         except TimeoutError as error:
             raise _not_all_came(place, timeout_secs, problems_at(addresses)) from error
@@ -76,7 +84,7 @@ def multi_worker_strategy(
             ) from error
         except tf.errors.OpError as error:
             if "gRPC server" in str(error):  # another process was quicker
-                _check_own_port(jobs[resolver.task_type][resolver.task_id], place)
+                check_own_port(jobs[resolver.task_type][resolver.task_id], place)
             raise _not_all_came(place, timeout_secs, problems_at(addresses)) from error
 
 
@@ -114,7 +122,7 @@ def connect_workers(
         return strategy
     if protocol not in (None, "grpc"):
         logging.warning("RunConfig(protocol=%r): workers talk 'grpc', which is used.", protocol)
-    _tell_of_open_port(workers)
+    tell_of_open_port(workers.addresses[workers.index])
     if server_runs(strategy):
         return strategy
     if strategy not in _connected:
@@ -128,11 +136,16 @@ def connect_workers(
     return _connected[strategy]
 
 
-def _wait_for(addresses: Sequence[str], timeout_secs: float, place: str) -> None:
-    """Waits until the workers' servers listen.
+def wait_for_servers(addresses: Sequence[str], timeout_secs: float, place: str) -> None:
+    """Waits until TensorFlow servers listen.
 
-    The first worker has to, as TensorFlow does not bound its wait. The others listen before they
-    look for the first worker, and keep looking.
+    Args:
+      addresses: theirs, 'host:port' each.
+      timeout_secs: the longest wait.
+      place: this process's, such as 'worker 1', for messages.
+
+    Raises:
+      WorkerError: not all listen in that time.
     """
     started = last_message = time.monotonic()
     while silent := problems_at(addresses):
@@ -142,16 +155,16 @@ def _wait_for(addresses: Sequence[str], timeout_secs: float, place: str) -> None
         if now >= last_message + _TELL_SECS:
             last_message = now
             logging.warning(
-                "%s has waited %.0f s, of %g s at most, for other workers. No TensorFlow server "
+                "%s has waited %.0f s, of %g s at most, for other processes. No TensorFlow server "
                 "answers at %s.",
                 place, now - started, timeout_secs, _listed(silent),
             )  # fmt: skip
         time.sleep(_PAUSE)
 
 
-def _tell_of_open_port(workers: Workers) -> None:
+def tell_of_open_port(address: str) -> None:
     """Warns that TensorFlow opens a port to the network although TF_CONFIG names a local one."""
-    host, _, port = workers.addresses[workers.index].rpartition(":")
+    host, _, port = address.rpartition(":")
     if host.startswith(_LOOPBACK) and port not in _told_of:
         _told_of.add(port)
         logging.warning(
@@ -166,7 +179,7 @@ def _not_all_came(place: str, timeout_secs: float, silent: Mapping[str, str]) ->
     reached = f"No TensorFlow server answers at {_listed(silent)}." if silent else "All answer now."
     return WorkerError(
         f"{place} waited {timeout_secs:g} s (RunConfig.session_creation_timeout_secs) for the "
-        f"other workers of TF_CONFIG, and not all came. {reached} Start every worker with the same "
+        f"other processes of TF_CONFIG, and not all came. {reached} Start each with the same "
         "'cluster' in its TF_CONFIG, and check that this machine can reach it."
     )
 
@@ -175,8 +188,12 @@ def _listed(problems: Mapping[str, str]) -> str:
     return ", ".join(f"{address} ({problem})" for address, problem in problems.items())
 
 
-def _check_own_port(address: str, place: str) -> None:
-    """Checks that this process's server can listen: TensorFlow would blame another worker.
+def check_own_port(address: str, place: str) -> None:
+    """Checks that this process's server can listen: TensorFlow would blame another process.
+
+    Args:
+      address: this process's, 'host:port'.
+      place: this process's, such as 'worker 1', for messages.
 
     Raises:
       WorkerError: another process holds the port.
@@ -192,6 +209,6 @@ def _check_own_port(address: str, place: str) -> None:
     who = f" Process {holder[0]} ({holder[1]}) holds it: end it" if holder else " End what holds it"
     raise WorkerError(
         f"{place} cannot listen on port {port} of this machine, which its address {address} in "
-        f"TF_CONFIG names: {problem}.{who}, or give this worker another port, in the TF_CONFIG of "
+        f"TF_CONFIG names: {problem}.{who}, or give this process another port, in the TF_CONFIG of "
         "every process."
     )

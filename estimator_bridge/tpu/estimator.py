@@ -302,6 +302,12 @@ class TPUEstimator(EstimatorV1):
         if not on_tpu:
             return CPUExecution(default_strategy(), self._config, size)
         argument = _BATCH_SIZE_ARGUMENT[mode]
+        if mode == ModeKeys.TRAIN and self._config.num_ps_replicas:
+            raise ValueError(
+                f"TF_CONFIG's cluster has {self._config.num_ps_replicas} parameter server(s) (job "
+                "'ps'), and a TPU's cores hold the variables themselves. Take 'ps' out of the "
+                "cluster, or pass use_tpu=False to train on CPUs and parameter servers."
+            )
         if size is None:
             # The original has one phrase for training and another for the other modes.
             named = f"{argument} in TPUEstimator constructor"

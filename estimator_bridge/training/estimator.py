@@ -56,6 +56,12 @@ from estimator_bridge.training.monitoring import with_monitor, write_report, wri
 from estimator_bridge.training.monitoring.samples import with_samples
 from estimator_bridge.training.original_methods import OriginalMethods
 from estimator_bridge.training.overridden_members import check_members, check_uncalled
+from estimator_bridge.training.parameter_servers import (
+    ServerExecution,
+    has_servers,
+    is_server_strategy,
+    train_on_servers,
+)
 from estimator_bridge.training.params import shown_params
 from estimator_bridge.training.predict import predict_program
 from estimator_bridge.training.program import Program
@@ -201,9 +207,8 @@ class Estimator(ExportMethods, OriginalMethods):
             if workers.count > 1:  # they end together, at the end of a step
                 termination.stage = Stage.STEPS
             writes = workers.is_chief and self._config.is_chief
-            if workers.is_chief:
-                check_writable(self._model_dir)
             if writes:
+                check_writable(self._model_dir)
                 with explained_full_disk_of(f"The lock of {self._model_dir}", self._model_dir):
                     stack.enter_context(only_training(self._model_dir))
                 stack.enter_context(explained_full_disk(self._model_dir))
@@ -222,6 +227,13 @@ class Estimator(ExportMethods, OriginalMethods):
                     logging.info("Skipping training since max_steps has already saved.")
                     return self
                 logging.warning("The last save, %s, was cut short: it is finished now.", latest)
+            if has_servers(self._config):
+                train_on_servers(
+                    execution, self._model_fn, input_fn, self.params, self._model_dir, hooks,
+                    listeners, steps, max_steps, None if latest else self._warm_start,
+                    self.latest_checkpoint, self._fallback_checkpoint(), termination,
+                )  # fmt: skip
+                return self
             program = self._trace(execution, input_fn, ModeKeys.TRAIN, latest)
             try:
                 train_program(
@@ -372,6 +384,8 @@ class Estimator(ExportMethods, OriginalMethods):
             strategy = self._connect(strategy, mode)
         if strategy is not None:
             return DistributedExecution(strategy, self._config)
+        if mode == ModeKeys.TRAIN and is_server_strategy(self._config.train_distribute):
+            return ServerExecution(default_strategy(), self._config)
         return Execution(default_strategy(), self._config)
 
     def _connect(self, strategy: tf.distribute.Strategy, mode: str) -> tf.distribute.Strategy:

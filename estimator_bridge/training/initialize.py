@@ -23,7 +23,14 @@ from estimator_bridge.own_files import identity_of
 from estimator_bridge.tensorflow_private.timers import steady_time
 from estimator_bridge.training.readiness import finalize_scaffold, not_ready
 
-__all__ = ["initialize_session", "open_session", "prepare_saver", "with_default_local_init"]
+__all__ = [
+    "first_restorable",
+    "initialize_session",
+    "open_session",
+    "prepare_saver",
+    "recover_last_checkpoints",
+    "with_default_local_init",
+]
 
 _v1 = tf.compat.v1
 
@@ -114,11 +121,13 @@ def initialize_session(
       RuntimeError: variables are left without a value.
     """
     if checkpoint_path:
-        checkpoint_path = _restore_one(
-            session, scaffold.saver, checkpoint_path, fallback_checkpoint
+        checkpoint_path = first_restorable(
+            checkpoint_path,
+            lambda path: _restore(session, scaffold.saver, path),
+            fallback_checkpoint,
         )
         if continues_training:
-            _recover_last_checkpoints(scaffold.saver, checkpoint_path)
+            recover_last_checkpoints(scaffold.saver, checkpoint_path)
     else:
         if scaffold.init_op is not None:
             session.run(scaffold.init_op, feed_dict=scaffold.init_feed_dict)
@@ -137,15 +146,21 @@ def initialize_session(
     return checkpoint_path
 
 
-def _restore_one(
-    session: LiftedSession,
-    saver: Any,
+def first_restorable(
     path: str,
+    attempt: Callable[[str], None],
     fallback_checkpoint: Callable[[str], str | None] | None,
 ) -> str:
+    """Returns the first checkpoint with which ``attempt`` succeeds.
+
+    Args:
+      path: the first one to try.
+      attempt: restores or checks a checkpoint.
+      fallback_checkpoint: see ``initialize_session``.
+    """
     while True:
         try:
-            _restore(session, saver, path)
+            attempt(path)
             return path
         except (MissingCheckpointError, DamagedCheckpointError) as error:
             other = fallback_checkpoint(path) if fallback_checkpoint else None
@@ -164,11 +179,15 @@ def _restore(session: LiftedSession, saver: Any, path: str) -> None:
         saver.restore(session, path)
 
 
-def _recover_last_checkpoints(saver: Any, path: str) -> None:
+def recover_last_checkpoints(saver: Any, path: str) -> None:
     """Tells a saver the older checkpoints, which it will delete, wherever they are.
 
     So they must be files in this folder. `checkpoint` may also name others: in a copy of another
     model_dir, or through links.
+
+    Args:
+      saver: the saver of a training that continues.
+      path: the checkpoint that it continues from.
     """
     folder, now = os.path.dirname(path), steady_time()
     older = []

@@ -13,13 +13,13 @@ from estimator_bridge.checkpoint import CheckpointingSession
 from estimator_bridge.graph import Resources, trace_graph
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.tensorflow_private.names import global_step_read
-from estimator_bridge.training.execution import Execution, metric_values
+from estimator_bridge.training.execution import Execution, TracedModel, metric_values
 from estimator_bridge.training.initialize import prepare_saver, with_default_local_init
-from estimator_bridge.training.input_plan import InputPlan, ProgramInput
+from estimator_bridge.training.input_plan import InputPlan, ProgramInput, TracedBatch
 from estimator_bridge.training.program import ModelSource, Program
 from estimator_bridge.training.xla_mode import tracing_context, xla_mode
 
-__all__ = ["trace_program"]
+__all__ = ["trace_model", "trace_program"]
 
 _v1 = tf.compat.v1
 
@@ -57,25 +57,9 @@ def trace_program(
         execution.scope(mode),
         _v1.device(config.device_fn),
     ):
-        if execution.makes_global_step:
-            _make_global_step(execution, mode)
-        plan = execution.plan_input(input_fn, graph, mode, params)
-        batch = plan.trace_batch(mode)
-        if mode == ModeKeys.PREDICT:
-            _warn_of_no_end(plan)
-        with tracing_context(xla_mode(config, execution.strategy), execution.strategy):
-            traced = execution.trace(model_fn, batch, mode, params)
-        if mode == ModeKeys.TRAIN:
-            global_step_read()  # of a model's own step; otherwise it has been made
-        if after_model:
-            after_model()
-        if mode == ModeKeys.TRAIN:
-            _add_loss_summary(traced.spec.loss)
-        results = metric_values(traced.spec) if mode == ModeKeys.EVAL else {}
-        scaffold = traced.spec.scaffold or _v1.train.Scaffold()
-        if mode == ModeKeys.EVAL:
-            scaffold = with_default_local_init(scaffold)
-        prepare_saver(scaffold, config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours)
+        plan, batch, traced = trace_model(
+            execution, model_fn, input_fn, graph, mode, params, after_model
+        )
     session = CheckpointingSession(graph, execution.strategy, shared)
     program = Program(
         execution,
@@ -83,11 +67,54 @@ def trace_program(
         session,
         ProgramInput(plan, session),
         batch,
-        dataclasses.replace(traced, scaffold=scaffold, results=results),
+        traced,
         ModelSource(model_fn, params),
     )
     program.check_runtime()
     return program
+
+
+def trace_model(
+    execution: Execution,
+    model_fn: Callable[..., Any],
+    input_fn: Callable[..., Any],
+    graph: tf.Graph,
+    mode: str,
+    params: Mapping[str, Any],
+    after_model: Callable[[], None] | None = None,
+) -> tuple[InputPlan, TracedBatch, TracedModel]:
+    """Makes a mode's whole graph in the default graph, which is empty.
+
+    Args:
+      execution: the layout of the model.
+      model_fn: a checked model_fn.
+      input_fn: the user's input_fn.
+      graph: the default graph.
+      mode: one of ModeKeys.
+      params: a copy for this call.
+      after_model: called after model_fn, for a warm start.
+    """
+    config = execution.config
+    if execution.makes_global_step:
+        _make_global_step(execution, mode)
+    plan = execution.plan_input(input_fn, graph, mode, params)
+    batch = plan.trace_batch(mode)
+    if mode == ModeKeys.PREDICT:
+        _warn_of_no_end(plan)
+    with tracing_context(xla_mode(config, execution.strategy), execution.strategy):
+        traced = execution.trace(model_fn, batch, mode, params)
+    if mode == ModeKeys.TRAIN:
+        global_step_read()  # of a model's own step; otherwise it has been made
+    if after_model:
+        after_model()
+    if mode == ModeKeys.TRAIN:
+        _add_loss_summary(traced.spec.loss)
+    results = metric_values(traced.spec) if mode == ModeKeys.EVAL else {}
+    scaffold = traced.spec.scaffold or _v1.train.Scaffold()
+    if mode == ModeKeys.EVAL:
+        scaffold = with_default_local_init(scaffold)
+    prepare_saver(scaffold, config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours)
+    return plan, batch, dataclasses.replace(traced, scaffold=scaffold, results=results)
 
 
 def _make_global_step(execution: Execution, mode: str) -> None:

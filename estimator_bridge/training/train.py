@@ -12,9 +12,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.base.gc_tuning import unfreeze_gc
 from estimator_bridge.checkpoint import disk_problem
 from estimator_bridge.graph import continue_trace
-from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime import workers_of
-from estimator_bridge.tensorflow_private.hooks import listeners_of, write_graph_def
 from estimator_bridge.training.async_saver import AsyncCheckpointSaverHook, wants_async
 from estimator_bridge.training.first_batches import give_hooks_the_input
 from estimator_bridge.training.graph_files import GraphSaverHook
@@ -32,6 +30,7 @@ from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
 from estimator_bridge.training.monitoring import monitored
 from estimator_bridge.training.own_hooks import ObservingHook
 from estimator_bridge.training.program import Program
+from estimator_bridge.training.saver_hooks import chief_hooks
 from estimator_bridge.training.saver_listener import release_savers, watch_savers
 from estimator_bridge.training.supervision.rescue_checkpoint import LostFolder
 from estimator_bridge.training.supervision.termination import Stage, Termination
@@ -196,23 +195,12 @@ def _all_hooks(
     """
     config, spec = program.execution.config, program.spec
     all_of_program = [*hooks, *spec.training_hooks]
-    chief = [] if not config.is_chief else list(spec.training_chief_hooks)
-    savers = [h for h in [*all_of_program, *chief] if isinstance(h, _v1.train.CheckpointSaverHook)]
-    if (
-        config.is_chief
-        and not savers
-        and (config.save_checkpoints_secs or config.save_checkpoints_steps)
-    ):
-        savers = [_saver_hook(config, program.scaffold, model_dir, wants_async(all_of_program))]
-        chief.insert(0, savers[0])
-    if saving_listeners and config.is_chief:
-        if not savers:
-            raise ValueError(
-                "There should be a CheckpointSaverHook to use saving_listeners. Please set one of "
-                "the RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs."
-            )
-        listeners = listeners_of(savers[0])
-        listeners.extend(listener for listener in saving_listeners if listener not in listeners)
+    kind = AsyncCheckpointSaverHook if wants_async(all_of_program) else GraphSaverHook
+    chief = []
+    if config.is_chief:
+        chief = chief_hooks(
+            config, spec, program.scaffold, model_dir, hooks, saving_listeners, kind
+        )
     own, losses, summaries = [], [], []
     every_steps = config.log_step_count_steps
     if every_steps:
@@ -234,15 +222,3 @@ def _all_hooks(
     # Hooks that come later see its request, and those that come before may set the step.
     last = [StopAtHook()] if any_hook_due([*all_of_program, *spec.training_chief_hooks]) else []
     return [*summaries, *chief, *own, *hooks, *last, watch, *losses, *spec.training_hooks]
-
-
-def _saver_hook(config: RunConfig, scaffold: Any, model_dir: str, is_async: bool) -> Any:
-    kind = AsyncCheckpointSaverHook if is_async else GraphSaverHook
-    hook = kind(
-        model_dir,
-        save_secs=config.save_checkpoints_secs,
-        save_steps=config.save_checkpoints_steps,
-        scaffold=scaffold,
-    )
-    write_graph_def(hook, config.checkpoint_save_graph_def)  # the other's original has no such
-    return hook

@@ -40,7 +40,8 @@ def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) ->
       strategy: the strategy of training; None if RunConfig has none.
 
     Raises:
-      ValueError: the cluster has parameter servers, or its workers would each train alone.
+      ValueError: the cluster has parameter servers and the strategy uses none, or its workers would
+        each train alone.
     """
     jobs = config.cluster_spec.as_dict() if config.cluster_spec else {}
     use = (
@@ -48,10 +49,13 @@ def check_cluster(config: RunConfig, strategy: tf.distribute.Strategy | None) ->
         "program's top: all workers then train one model, in step with each other."
     )
     if "ps" in jobs:
+        if strategy is None:
+            return
         raise ValueError(
             f"TF_CONFIG's cluster has {len(jobs['ps'])} parameter server(s) (job 'ps': "
-            f"{list(jobs['ps'])}). Training with parameter servers is not supported: take 'ps' out "
-            f"of the cluster and do not start those processes. {use}"
+            f"{list(jobs['ps'])}), and train_distribute={type(strategy).__name__} uses none. Leave "
+            "train_distribute out: each worker then trains at its own pace, on variables that the "
+            "servers hold. Or take 'ps' out of the cluster, and do not start those processes."
         )
     count = config.num_worker_replicas
     if count > 1 and (strategy is None or workers_of(strategy).count == 1):

@@ -50,7 +50,7 @@ def test_an_own_port_that_is_taken_is_blamed_at_once_and_not_the_other_worker(
     assert str(raised.value) == (
         f"chief 0 cannot listen on port {busy_port} of this machine, which its address "
         f"127.0.0.1:{busy_port} in TF_CONFIG names: Address already in use. Process 7 (python) "
-        "holds it: end it, or give this worker another port, in the TF_CONFIG of every process."
+        "holds it: end it, or give this process another port, in the TF_CONFIG of every process."
     )
 
 

@@ -23,10 +23,18 @@ from estimator_bridge.training.continuous.listeners import (
 from estimator_bridge.training.continuous.progress_note import Progress
 from estimator_bridge.training.continuous.specs import EvalSpec, TrainSpec, check_eval_spec
 from estimator_bridge.training.estimator import Estimator
+from estimator_bridge.training.parameter_servers import (
+    announce_end_at_exit,
+    has_servers,
+    job_goes_on,
+    serve,
+    start_server,
+)
 
 __all__ = ["TrainingExecutor"]
 
 _logging = tf.compat.v1.logging
+_DELAY_SECS_PER_WORKER, _MAX_DELAY_SECS = 5, 60
 
 
 class TrainingExecutor:
@@ -97,8 +105,9 @@ class TrainingExecutor:
           ValueError: the config names no task, or an unknown one.
         """
         config = self._estimator.config
-        if not config.cluster_spec and config.task_type != TaskType.EVALUATOR:
+        if config.train_distribute is None:
             _logging.info("Not using Distribute Coordinator.")
+        if not config.cluster_spec and config.task_type != TaskType.EVALUATOR:
             _logging.info("Running training and evaluation locally (non-distributed).")
             return self.run_local()
         if not config.task_type:
@@ -163,29 +172,33 @@ class TrainingExecutor:
 
     def run_chief(self) -> None:
         """Trains with the workers; writes checkpoints and summaries."""
-        self._train(self._train_spec.saving_listeners)
+        self._train_in_cluster(self._train_spec.saving_listeners)
 
     def run_worker(self) -> None:
         """Trains with the chief.
 
-        The original's workers trained each at its own pace, and began one after the other. Here
-        they step in lockstep, so a late start would delay all of them.
+        On parameter servers each worker trains at its own pace, and they begin one after the other,
+        as the original's did. Without servers they step in lockstep, and begin at once.
         """
-        self._train(())
+        config = self._estimator.config
+        delay = 0
+        if has_servers(config):
+            longest = config.experimental_max_worker_delay_secs
+            longest = _MAX_DELAY_SECS if longest is None else int(longest)
+            delay = min(longest, (config.task_id + 1) * _DELAY_SECS_PER_WORKER)
+        self._train_in_cluster((), delay)
 
     def run_ps(self) -> None:
-        """Refuses the role of a parameter server, which is not supported.
+        """Serves variables until the job has ended, and then ends this process.
+
+        The original served until it was killed: no program expects its process to go on.
 
         Raises:
-          ValueError: always.
+          SystemExit: the job has ended, with code 0.
+          WorkerError: nobody trains.
         """
-        raise ValueError(
-            "This process is a parameter server (task type `ps` in TF_CONFIG). Training with "
-            "parameter servers is not supported. Take the job `ps` out of the cluster, do not "
-            "start its processes, and give the others "
-            "RunConfig(train_distribute=tf.distribute.MultiWorkerMirroredStrategy()): then all "
-            "workers train one model, in step with each other."
-        )
+        serve(self._estimator.config)
+        raise SystemExit(0)
 
     def run_evaluator(self) -> Outcome:
         """Evaluates the checkpoints that the chief writes, until training is over.
@@ -206,7 +219,7 @@ class TrainingExecutor:
         evaluating = EvaluateAfterSaving(
             evaluator, spec.throttle_secs, listener, self._clock, progress
         )
-        self._train((*self._train_spec.saving_listeners, evaluating))
+        self._train_in_cluster((*self._train_spec.saving_listeners, evaluating))
         result, exports = evaluating.eval_result, evaluating.export_results
         if progress.was_unfinished and not evaluating.has_begun:
             latest = self._estimator.latest_checkpoint()
@@ -218,6 +231,20 @@ class TrainingExecutor:
                 result, exports = evaluator.evaluate_and_export()
         progress.finish()
         return (result.metrics if result else None), exports
+
+    def _train_in_cluster(self, saving_listeners: tuple[Any, ...], delay_secs: int = 0) -> None:
+        """Trains; on parameter servers, starts this process's own server before."""
+        config = self._estimator.config
+        if not has_servers(config):
+            self._train(saving_listeners)
+            return
+        start_server(config)
+        job_goes_on(config)
+        if delay_secs > 0:
+            _logging.info("Waiting %d secs before starting training.", delay_secs)
+            self._sleep(delay_secs)
+        self._train(saving_listeners)
+        announce_end_at_exit(config)
 
     def _remove_abandoned_exports(self, spec: EvalSpec) -> None:
         for exporter in spec.exporters:

@@ -35,7 +35,7 @@ def strategy_for(config: RunConfig, mode: str) -> tf.distribute.Strategy | None:
     return strategy_to_run(name, strategy) if name and strategy is not None else None
 
 
-def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribute.Strategy:
+def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribute.Strategy | None:
     """Returns the strategy that runs the replicas.
 
     Args:
@@ -46,18 +46,21 @@ def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribut
       The strategy itself, or one with the same replicas on the same devices and so with the same
       numbers. For central storage, one with a copy of the variables on each device. For mirrored
       CPU cores, which share one memory, one that adds up on one of them: MirroredStrategy's
-      collectives are slower there, and those of strategies of different sizes collide.
+      collectives are slower there, and those of strategies of different sizes collide. None for
+      one of parameter servers, whose processes each run one replica.
 
     Raises:
-      NotImplementedError: it is a parameter server strategy.
+      NotImplementedError: it is a parameter server strategy of several devices.
     """
     if isinstance(strategy, _v1.ParameterServerStrategy):
+        devices = strategy.extended.worker_devices
+        if len(devices) == 1:
+            return None
         raise NotImplementedError(
-            f"RunConfig's {name} is a ParameterServerStrategy, whose workers step independently "
-            "on variables of shared servers; this is not supported. On several machines, "
-            "use tf.distribute.MultiWorkerMirroredStrategy() and leave the 'ps' tasks out of "
-            "TF_CONFIG; on one, tf.distribute.MirroredStrategy(). Replicas then step together: "
-            "their gradients are added up, so the learning rate may need a change."
+            f"RunConfig's {name} is a ParameterServerStrategy of {len(devices)} GPUs in each "
+            "process; one per process is supported. Start a worker for each GPU, and show it that "
+            "one alone (CUDA_VISIBLE_DEVICES); or use tf.distribute.MirroredStrategy() on one "
+            "machine, tf.distribute.MultiWorkerMirroredStrategy() on several."
         )
     devices = strategy.extended.worker_devices
     is_on_cores = type(strategy) in _MIRRORED and all(map(_is_cpu, devices))

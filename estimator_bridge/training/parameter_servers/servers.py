@@ -1,0 +1,167 @@
+"""The server of this process in its cluster, and the life of a parameter server."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.compat.v1 import logging
+
+from estimator_bridge.errors import WorkerError
+from estimator_bridge.model import RunConfig, TaskType
+from estimator_bridge.model.tf_config import read_tf_config
+from estimator_bridge.runtime.addresses import problems_at
+from estimator_bridge.runtime.cluster import check_own_port, tell_of_open_port
+from estimator_bridge.training.parameter_servers.job_end import ended_processes, trainers_of
+from estimator_bridge.training.supervision.termination import interruptible
+
+__all__ = ["serve", "start_server"]
+
+_v1 = tf.compat.v1
+_LAST_SECS = 30.0  # for workers that have not ended when the chief has
+_LOOK_SECS = 30.0  # between two looks for the processes that train
+_TELL_SECS = 600.0
+_servers: dict[str, Any] = {}  # by address: TensorFlow cannot stop one
+
+
+def start_server(config: RunConfig) -> Any:
+    """Starts TensorFlow's server of this process, at its address in TF_CONFIG, once.
+
+    Args:
+      config: of the estimator.
+
+    Returns:
+      The server; None if the environment has started it ("environment": "google" in TF_CONFIG).
+
+    Raises:
+      RuntimeError: the config names no cluster, or TF_CONFIG an empty "session_master".
+      WorkerError: another process holds the port, or the address is not this machine's.
+    """
+    if read_tf_config().get("environment") == "google":
+        return None
+    if not config.cluster_spec or not config.task_type or config.task_id is None:
+        raise RuntimeError(
+            "Could not start server; be sure to specify cluster_spec, task_type, and task in "
+            "RunConfig or set the TF_CONFIG environment variable."
+        )
+    if not config.master:
+        raise RuntimeError(
+            "Could not start server; be sure to specify master in RunConfig or set the TF_CONFIG "
+            "environment variable."
+        )
+    address = config.cluster_spec.task_address(config.task_type, config.task_id)
+    if address in _servers:
+        return _servers[address]
+    place = f"{config.task_type} {config.task_id}"
+    check_own_port(address, place)
+    tell_of_open_port(address)
+    logging.info("Start Tensorflow server.")
+    session_config = _v1.ConfigProto(log_device_placement=False)
+    if config.session_config is not None:
+        session_config.gpu_options.CopyFrom(config.session_config.gpu_options)
+    try:
+        _servers[address] = _v1.train.Server(
+            config.cluster_spec,
+            job_name=config.task_type,
+            task_index=config.task_id,
+            config=session_config,
+            protocol=config.protocol,
+        )
+    except tf.errors.OpError as error:
+        check_own_port(address, place)  # another process was quicker
+        raise WorkerError(
+            f"{place} cannot start its server at {address}, its address in TF_CONFIG: "
+            f"{error.message}"
+        ) from error
+    return _servers[address]
+
+
+def serve(config: RunConfig) -> None:
+    """Serves variables until the job has ended.
+
+    Args:
+      config: a parameter server's.
+
+    Raises:
+      WorkerError: none of the processes that train has answered for
+        ``session_creation_timeout_secs``.
+    """
+    place = f"{config.task_type} {config.task_id}"
+    server = start_server(config)
+    target = server.target if server else config.master
+    trainers = trainers_of(config)
+    logging.info(
+        "Parameter server %d serves until the job ends: when %s have trained to their end, or at "
+        "SIGTERM.",
+        config.task_id,
+        ", ".join(trainers),
+    )
+    left, chief_ended_at = set(trainers), None
+    watch = _Watch(config, place)
+    with interruptible(f"Parameter server {config.task_id}"):
+        for ended in ended_processes(config, target):
+            now = time.monotonic()
+            if ended is None:
+                watch.look(now)
+            else:
+                left.discard(ended)
+                if ended == trainers[0]:
+                    chief_ended_at = now
+            if not left or (chief_ended_at and now >= chief_ended_at + _LAST_SECS):
+                break
+    without = f" ({', '.join(sorted(left))} did not say so)" if left else ""
+    logging.info("The job has ended%s. Parameter server %d ends.", without, config.task_id)
+
+
+class _Watch:
+    """Looks now and then whether anybody trains.
+
+    Args:
+      config: this parameter server's.
+      place: its name in messages.
+    """
+
+    def __init__(self, config: RunConfig, place: str):
+        spec = config.cluster_spec
+        self._addresses = [
+            address
+            for job in spec.jobs
+            if job != TaskType.PS
+            for address in filter(None, spec.job_tasks(job))
+        ]
+        self._place = place
+        self._limit = config.session_creation_timeout_secs
+        self._seen = self._looked = self._told = time.monotonic()
+
+    def look(self, now: float) -> None:
+        """Looks, if it is time.
+
+        Args:
+          now: the time in seconds.
+
+        Raises:
+          WorkerError: nobody has answered for too long.
+        """
+        if now < self._looked + min(_LOOK_SECS, self._limit):
+            return
+        self._looked = now
+        silent = problems_at(self._addresses)
+        if len(silent) < len(self._addresses):
+            self._seen = self._told = now
+            return
+        listed = ", ".join(f"{address} ({problem})" for address, problem in silent.items())
+        if now >= self._seen + self._limit:
+            raise WorkerError(
+                f"{self._place} has served nobody for {now - self._seen:.0f} s "
+                "(RunConfig.session_creation_timeout_secs): no process that trains answers at "
+                f"{listed}. Start the chief and the workers with the same 'cluster' in TF_CONFIG, "
+                "and then this process again."
+            )
+        if now >= self._told + _TELL_SECS:
+            self._told = now
+            logging.warning(
+                "%s has waited %.0f s, of %g s at most, for a process that trains. None answers at "
+                "%s.",
+                self._place, now - self._seen, self._limit, listed,
+            )  # fmt: skip
