@@ -32,7 +32,7 @@ class _Creator(_SessionCreator):
       config: the RunConfig of the estimator.
     """
 
-    def __init__(self, scaffold: _v1.train.Scaffold, config: RunConfig):
+    def __init__(self, scaffold: tf.compat.v1.train.Scaffold, config: RunConfig):
         self._scaffold, self._config = scaffold, config
         self._place = f"{config.task_type} {config.task_id}"
         self._addresses = _seen_addresses(config)
@@ -93,7 +93,7 @@ class ChiefCreator(_Creator):
 
     def __init__(
         self,
-        scaffold: _v1.train.Scaffold,
+        scaffold: tf.compat.v1.train.Scaffold,
         config: RunConfig,
         latest: Callable[[], str | None],
         fallback_checkpoint: Callable[[str], str | None],
