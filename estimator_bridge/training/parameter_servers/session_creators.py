@@ -22,6 +22,7 @@ _v1 = tf.compat.v1
 _SessionCreator: Any = _v1.train.SessionCreator
 _LOST = (tf.errors.AbortedError, tf.errors.UnavailableError)
 _PAUSE = 1.0  # seconds between two attempts
+_LOOK_SECS = 5  # between a worker's looks for first values: by default 30, longer than many jobs
 
 
 class _Creator(_SessionCreator):
@@ -70,6 +71,7 @@ class _Creator(_SessionCreator):
             ready_op=scaffold.ready_op,
             ready_for_local_init_op=scaffold.ready_for_local_init_op,
             graph=_v1.get_default_graph(),
+            recovery_wait_secs=_LOOK_SECS,
         )
 
     @abc.abstractmethod

@@ -1,7 +1,7 @@
 """Makes servers.json by running clusters with parameter servers under the real tf.estimator.
 
     pip install tensorflow-cpu==2.15.1        # Python 3.11, an environment of its own
-    cd tests && python -m goldens.servers.make_servers
+    cd tests && PYTHONPATH=.. python -m goldens.servers.make_servers
 
 By 'v2' and 'v2off': one chief and two servers, whose losses no other process disturbs; and the log
 lines of one chief, one worker and one server, each once, with numbers as N.
@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
-from goldens.servers.clusters import Cluster, log_lines
+
+from parity.clusters import Cluster, log_lines
 
 __all__ = ["ALONE", "STEPS", "TOGETHER", "shapes_in"]
 

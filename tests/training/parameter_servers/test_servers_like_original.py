@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from forking import start_python
-from goldens.servers.clusters import Cluster, log_lines
 from goldens.servers.make_servers import ALONE, PROGRAM, STEPS, TOGETHER, shapes_in
 
 import estimator_bridge as eb
+from parity.clusters import Cluster, log_lines
 
 GOLDEN = json.loads(PROGRAM.with_name("servers.json").read_text())
 MODES = {"v2": [], "v2off": ["--v2off"]}

@@ -94,6 +94,10 @@ class Cluster:
         self.send(place, signal.SIGKILL)
         self._running[place].wait()
 
+    def has_ended(self, place: str) -> bool:
+        """Returns whether a process has ended."""
+        return self._running[place].poll() is not None
+
     def wait(self, place: str, secs: float = 100) -> int:
         """Returns a process's exit code.
 
