@@ -43,7 +43,7 @@ class Limits(NamedTuple):
       signal: from a signal to SIGKILL.
     """
 
-    worker: float = 30.0
+    worker: float = 20.0
     evaluator: float = 900.0
     server: float = 5.0
     signal: float = 65.0
