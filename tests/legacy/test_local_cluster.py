@@ -224,6 +224,24 @@ def test_a_killed_launcher_leaves_nothing(tmp_path):
     assert_none_is_left(tmp_path, 2)
 
 
+def test_processes_that_the_system_refuses_to_start_leave_no_others(tmp_path):
+    """Each needs two pipes."""
+    write(tmp_path, "time.sleep(1000)")
+    limited = ["sh", "-c", 'ulimit -n 20 && exec "$@"', "sh", *RUN, "--workers", "12", "program.py"]
+    done = subprocess.run(
+        limited,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": ROOT},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert " of 12 cannot start: [Errno 24] Too many open files" in done.stderr
+    assert_none_is_left(tmp_path, len(list(tmp_path.glob("pid-*"))))
+
+
 def test_an_output_that_nobody_reads_ends_the_job(tmp_path):
     write(tmp_path, "while True: print('line')")
     process = start(tmp_path, "--workers", "1", "program.py")

@@ -56,11 +56,14 @@ def run_cluster(
         with _signals() as listeners:
             early: list[int] = []
             listeners.append(early.append)
-            for task, command, environment in _commands(cluster, words):
-                process = start(task, command, environment)
-                processes.append(process)
-                for target, pipe in enumerate(process.pipes, start=1):
-                    outputs.add(pipe, target, f"{task} | ")
+            try:
+                for task, command, environment in _commands(cluster, words):
+                    processes.append(start(task, command, environment))
+                    for target, pipe in enumerate(processes[-1].pipes, start=1):
+                        outputs.add(pipe, target, f"{task} | ")
+            except OSError as error:
+                say(f"process {len(processes) + 1} of {len(cluster.tasks)} cannot start: {error}")
+                return 1
             limits = limits or limits_of()
             supervisor = Supervisor(processes, cluster.chief, limits, say, time.monotonic)
             listeners[:] = [supervisor.receive]
@@ -68,9 +71,6 @@ def run_cluster(
                 supervisor.receive(signum)
             _follow(supervisor, outputs)
             return supervisor.status
-    except OSError as error:
-        _say(f"cannot start the cluster: {error}")
-        return 1
     finally:
         for process in processes:
             process.kill()
