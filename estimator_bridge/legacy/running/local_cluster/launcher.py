@@ -19,7 +19,7 @@ from estimator_bridge.legacy.running.local_cluster.supervisor import Limits, Sup
 
 __all__ = ["run_cluster"]
 
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOOK_SECS = 0.1  # an ended process closes its pipes, and is noticed at once
 _REST_SECS = 2.0  # for the output of a process that has left its group
 _Start = Callable[[Task, Sequence[str], Mapping[str, str]], Process]
@@ -54,8 +54,8 @@ def run_cluster(
 
     try:
         with _signals() as listeners:
-            early: list[int] = []
-            listeners.append(early.append)
+            early_signals: list[int] = []
+            listeners.append(early_signals.append)
             try:
                 for task, command, environment in _commands(cluster, words):
                     processes.append(start(task, command, environment))
@@ -67,7 +67,7 @@ def run_cluster(
             limits = limits or limits_of()
             supervisor = Supervisor(processes, cluster.chief, limits, say, time.monotonic)
             listeners[:] = [supervisor.receive]
-            for signum in early:
+            for signum in early_signals:
                 supervisor.receive(signum)
             _follow(supervisor, outputs)
             return supervisor.status
@@ -119,7 +119,7 @@ def _signals() -> Iterator[list[Callable[[int], Any]]]:
 
     previous = {
         signum: signal.signal(signum, handle)
-        for signum in _ENDING
+        for signum in _TERMINATION_SIGNALS
         if signal.getsignal(signum) is not signal.SIG_IGN
     }
     try:

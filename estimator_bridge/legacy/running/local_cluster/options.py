@@ -13,7 +13,7 @@ from estimator_bridge.legacy.running.local_cluster.roles import (
 
 __all__ = ["add_cluster_arguments", "options_of_processes", "requested_cluster"]
 
-_REFUSED = ("cores", "runtime", "compile_for")
+_CONFLICTING_OPTIONS = ("cores", "runtime", "compile_for")
 
 
 def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def requested_cluster(arguments: argparse.Namespace) -> Cluster | None:
     if arguments.cluster is not None and arguments.workers is not None:
         raise ValueError("--cluster and --workers both name the processes: give one of them")
     option = "--workers" if arguments.cluster is None else "--cluster"
-    for name in _REFUSED:
+    for name in _CONFLICTING_OPTIONS:
         if getattr(arguments, name):
             raise ValueError(
                 f"--{name.replace('_', '-')} is for a program in one process, and {option} starts "

@@ -10,7 +10,7 @@ from typing import NamedTuple
 __all__ = ["Outputs", "PrefixedLines", "write_all"]
 
 _CHUNK = 65_536  # bytes
-_LONGEST = 65_536  # bytes of a line that are held back until it ends
+_LONGEST_LINE = 65_536  # bytes of a line that are held back until it ends
 _MOST_CHUNKS = 64  # read at once from one pipe, of a process that writes without end
 
 
@@ -31,7 +31,7 @@ class PrefixedLines:
         lines = (self._rest + data).splitlines(keepends=True)
         self._rest = b""
         # What follows a carriage return decides whether it is half of a line's end.
-        if lines and not lines[-1].endswith(b"\n") and len(lines[-1]) < _LONGEST:
+        if lines and not lines[-1].endswith(b"\n") and len(lines[-1]) < _LONGEST_LINE:
             self._rest = lines.pop()
         return self._joined(lines)
 

@@ -13,7 +13,7 @@ __all__ = ["EVALUATOR", "SERVER", "Cluster", "Task", "parse_cluster", "parse_wor
 SERVER, EVALUATOR = "ps", "evaluator"
 _CHIEF, _MASTER, _WORKER = "chief", "master", "worker"
 _ROLES = (SERVER, _CHIEF, _MASTER, _WORKER, EVALUATOR)  # in the order in which they start
-_SINGLE = (_CHIEF, _MASTER, EVALUATOR)
+_SINGLETONS = (_CHIEF, _MASTER, EVALUATOR)
 _EXAMPLE = "such as --cluster ps=1,worker=2,chief=1"
 _COUNT = re.compile(r"[1-9][0-9]{0,3}")
 
@@ -115,7 +115,7 @@ def _count(text: str, name: str) -> int:
 
 
 def _check(counts: Mapping[str, int]) -> None:
-    for role in _SINGLE:
+    for role in _SINGLETONS:
         if counts.get(role, 1) > 1:
             raise ValueError(f"--cluster: a cluster has one {role} at most, got {counts[role]}")
     if _CHIEF in counts and _MASTER in counts:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from estimator_bridge.legacy.running.local_cluster.roles import EVALUATOR, SERVER, Task
 
-__all__ = ["Limits", "Running", "Supervisor", "limits_of"]
+__all__ = ["Limits", "ProcessHandle", "Supervisor", "limits_of"]
 
 _GRACE = "ESTIMATOR_BRIDGE_GRACE_SECS"
 _DEFAULT_GRACE_SECS = 30.0
@@ -17,7 +17,7 @@ _DEFAULT_GRACE_SECS = 30.0
 _SAME_SECS = 0.5
 
 
-class Running(Protocol):
+class ProcessHandle(Protocol):
     """A process, as the supervisor sees it; see ``Process``."""
 
     task: Task
@@ -74,7 +74,7 @@ class Supervisor:
 
     def __init__(
         self,
-        processes: Sequence[Running],
+        processes: Sequence[ProcessHandle],
         chief: Task,
         limits: Limits,
         say: Callable[[str], None],
@@ -84,8 +84,8 @@ class Supervisor:
         self._chief, self._limits = chief, limits
         self._say, self._clock = say, clock
         self._status: int | None = None  # the job's, once it is ending
-        self._ended_at = self._trained_at = 0.0
-        self._signum, self._signal_at = 0, 0.0
+        self._end_time = self._training_end = 0.0
+        self._signum, self._signal_time = 0, 0.0
         self._signals: dict[Task, float] = {}  # when each process was signaled
 
     @property
@@ -102,9 +102,9 @@ class Supervisor:
           signum: a signal that asks this process to end.
         """
         now = self._clock()
-        if signum == self._signum and now < self._signal_at + _SAME_SECS:
+        if signum == self._signum and now < self._signal_time + _SAME_SECS:
             return
-        self._signum, self._signal_at = signum, now
+        self._signum, self._signal_time = signum, now
         for process in list(self._running):
             if process.task.role != SERVER:
                 self._signals.setdefault(process.task, now)
@@ -126,10 +126,10 @@ class Supervisor:
             self._end_in_time(process, now)
         return bool(self._running)
 
-    def _note_end(self, process: Running, now: float) -> None:
+    def _note_end(self, process: ProcessHandle, now: float) -> None:
         task, status = process.task, process.poll() or 0
         if not self._trains():
-            self._trained_at = self._trained_at or now
+            self._training_end = self._training_end or now
         if task == self._chief:
             if self._status is None:
                 self._begin_end(status, now)
@@ -145,7 +145,7 @@ class Supervisor:
                 self._status = status
 
     def _begin_end(self, status: int, now: float) -> None:
-        self._status, self._ended_at = status, now
+        self._status, self._end_time = status, now
 
     def _tell_of_end(self, status: int) -> None:
         if self._signum or not self._running:
@@ -161,7 +161,7 @@ class Supervisor:
     def _trains(self) -> bool:
         return any(process.task.role not in (SERVER, EVALUATOR) for process in self._running)
 
-    def _end_in_time(self, process: Running, now: float) -> None:
+    def _end_in_time(self, process: ProcessHandle, now: float) -> None:
         """Sends SIGTERM or SIGKILL to a process whose time is up."""
         task = process.task
         if task in self._signals:
@@ -175,7 +175,7 @@ class Supervisor:
             return
         if not self._signum and not self._status and task.role != SERVER:
             self._say(
-                f"{task} has not ended {now - self._ended_at:.0f} s after {self._chief}: it gets "
+                f"{task} has not ended {now - self._end_time:.0f} s after {self._chief}: it gets "
                 "SIGTERM."
             )
         self._signals[task] = now
@@ -189,8 +189,8 @@ class Supervisor:
         if task.role == SERVER:
             if self._trains():
                 return None
-            return self._trained_at + (0.0 if failed else self._limits.server)
+            return self._training_end + (0.0 if failed else self._limits.server)
         if failed:
-            return self._ended_at
+            return self._end_time
         secs = self._limits.evaluator if task.role == EVALUATOR else self._limits.worker
-        return self._ended_at + secs
+        return self._end_time + secs
