@@ -84,7 +84,7 @@ def _tell_of_other_machine(address: str, place: str) -> None:
     """Warns if an address is not one of this machine's; it may be one that is forwarded to it."""
     host = address.rpartition(":")[0].strip("[]")
     try:
-        addresses = {entry[4][0] for entry in socket.getaddrinfo(host, None)}
+        addresses = {str(entry[4][0]) for entry in socket.getaddrinfo(host, None)}
     except OSError as error:
         problem = f"cannot be resolved here ({error.strerror or error})"
     else:

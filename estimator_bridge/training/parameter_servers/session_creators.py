@@ -49,7 +49,7 @@ class _Creator(_SessionCreator):
         end = time.monotonic() + limit
         self._scaffold.finalize()
         while True:
-            left = max(0.0, end - time.monotonic())
+            left = max(0.0, round(end - time.monotonic(), 1))
             wait_for_servers(self._addresses, left, self._place)
             try:
                 return self._create(left)

@@ -2,7 +2,8 @@
 
 import json
 import signal
-import socket
+import subprocess
+import sys
 import time
 
 import pytest
@@ -16,6 +17,12 @@ from estimator_bridge.training.parameter_servers.servers import start_server
 from parity.clusters import Cluster, free_addresses
 
 v1 = tf.compat.v1
+LISTENS = """
+import socket, time
+one = socket.create_server(("localhost", 0))
+print(one.getsockname()[1], flush=True)
+time.sleep(60)
+"""
 
 
 def model_fn(features, labels, mode):
@@ -47,12 +54,14 @@ def test_a_server_that_does_not_come_is_named(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("role", ["chief", "ps"])
 def test_a_port_that_is_in_use_is_an_error_at_once(role, monkeypatch, tmp_path):
-    with socket.create_server(("localhost", 0)) as other:
-        own = f"localhost:{other.getsockname()[1]}"
+    with subprocess.Popen([sys.executable, "-c", LISTENS], stdout=subprocess.PIPE) as other:
+        own = f"localhost:{int(other.stdout.readline())}"
         config = config_of(monkeypatch, tmp_path, role, jobs_of(**{role: own}), secs=7200)
         estimator = eb.Estimator(model_fn, config=config)
-        with pytest.raises(eb.errors.WorkerError, match=f"{role} 0 cannot listen on port"):
+        message = rf"{role} 0 cannot listen .* Process {other.pid} \(python.*\) holds it: end it"
+        with pytest.raises(eb.errors.WorkerError, match=message):
             eb.train_and_evaluate(estimator, eb.TrainSpec(input_fn, 2), eb.EvalSpec(input_fn))
+        other.kill()
 
 
 def test_an_address_of_another_machine_is_told_of(monkeypatch, tmp_path, caplog):
@@ -77,8 +86,8 @@ def test_an_environment_that_has_started_the_server_is_believed(monkeypatch, tmp
 def test_a_tpu_has_no_parameter_servers(monkeypatch, tmp_path):
     place = {"cluster": jobs_of(), "task": {"type": "chief", "index": 0}}
     monkeypatch.setenv("TF_CONFIG", json.dumps(place))
-    config = eb.TPURunConfig(str(tmp_path), master="emulated:2")
-    estimator = eb.TPUEstimator(model_fn, config=config, use_tpu=True, train_batch_size=2)
+    config = eb.tpu.RunConfig(model_dir=str(tmp_path), master="emulated:2")
+    estimator = eb.tpu.TPUEstimator(model_fn, config=config, use_tpu=True, train_batch_size=2)
     with pytest.raises(ValueError, match=r"1 parameter server.*cores hold the variables"):
         estimator.train(input_fn, steps=1)
 
