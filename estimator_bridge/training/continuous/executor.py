@@ -164,11 +164,11 @@ class TrainingExecutor:
             config.save_checkpoints_steps,
             config.save_checkpoints_secs,
         )
-        return self._train_with_evaluations(self._listener)
+        return self._train_with_evaluations(self._listener, self._train)
 
     def run_master(self) -> Outcome:
         """The chief of a cluster without an evaluator: evaluates each checkpoint itself."""
-        return self._train_with_evaluations(ContinuousEvalListener())
+        return self._train_with_evaluations(ContinuousEvalListener(), self._train_in_cluster)
 
     def run_chief(self) -> None:
         """Trains with the workers; writes checkpoints and summaries."""
@@ -210,7 +210,9 @@ class TrainingExecutor:
         evaluator = self._evaluator(spec)
         return evaluate_until_final(evaluator, spec, self._listener, self._sleep, self._clock)
 
-    def _train_with_evaluations(self, listener: ContinuousEvalListener) -> Outcome:
+    def _train_with_evaluations(
+        self, listener: ContinuousEvalListener, train: Callable[[tuple[Any, ...]], None]
+    ) -> Outcome:
         spec = check_eval_spec(self._eval_spec)
         progress = Progress(self._estimator.model_dir)
         if progress.was_unfinished:
@@ -219,7 +221,7 @@ class TrainingExecutor:
         evaluating = EvaluateAfterSaving(
             evaluator, spec.throttle_secs, listener, self._clock, progress
         )
-        self._train_in_cluster((*self._train_spec.saving_listeners, evaluating))
+        train((*self._train_spec.saving_listeners, evaluating))
         result, exports = evaluating.eval_result, evaluating.export_results
         if progress.was_unfinished and not evaluating.has_begun:
             latest = self._estimator.latest_checkpoint()

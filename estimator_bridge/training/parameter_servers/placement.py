@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.data import BatchInput, call_input_fn
-from estimator_bridge.model import RunConfig
+from estimator_bridge.model import RunConfig, TaskType
 from estimator_bridge.training.execution import Execution
 
 __all__ = ["ServerExecution", "device_function", "has_servers", "is_server_strategy"]
@@ -18,7 +18,8 @@ _Strategy = tf.compat.v1.distribute.experimental.ParameterServerStrategy
 
 def has_servers(config: RunConfig) -> bool:
     """Returns whether this process trains, or serves, in a cluster with parameter servers."""
-    return config.num_ps_replicas > 0
+    spec = config.cluster_spec
+    return bool(spec) and TaskType.PS in spec.jobs
 
 
 def is_server_strategy(strategy: Any) -> bool:
