@@ -91,8 +91,9 @@ class CheckpointingSession(LiftedSession):
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """Computes fetches; see ``LiftedSession.run``."""
-        prefix = saved_prefix(self.graph, fetches, feed_dict)
-        if prefix is None or self.should_stop():
+        may_save = bool(feed_dict) and not self.should_stop()
+        prefix = saved_prefix(self.graph, fetches, feed_dict) if may_save else None
+        if prefix is None:
             return super().run(fetches, feed_dict, options, run_metadata)
         self.writer.wait()  # one write at a time, and the saver must know of the previous one
         run = super().run

@@ -110,14 +110,14 @@ class Listener(eb.CheckpointSaverListener):
 @pytest.fixture
 def slow(monkeypatch):
     """Has each write wait for an event, and then a moment."""
-    save, go = checkpoint.CheckpointingSession._save, threading.Event()
+    save, go = checkpoint.CheckpointingSession.save, threading.Event()
 
     def slowly(self, prefix, *rest):
         if threading.current_thread() is not threading.main_thread():
             assert go.wait(60)
         return save(self, prefix, *rest)
 
-    monkeypatch.setattr(checkpoint.CheckpointingSession, "_save", slowly)
+    monkeypatch.setattr(checkpoint.CheckpointingSession, "save", slowly)
     yield go
     go.set()
 
@@ -209,7 +209,7 @@ def test_a_write_that_ends_before_the_next_steps_begin_hides_no_later_save(tmp_p
 
 @pytest.mark.parametrize("step", [0, 4, 8], ids=["first", "between", "last"])
 def test_a_full_disk_ends_training_and_the_checkpoint_before_stands(tmp_path, monkeypatch, step):
-    save = checkpoint.CheckpointingSession._save
+    save = checkpoint.CheckpointingSession.save
 
     def failing(self, prefix, *rest):
         if not prefix.endswith(f"-{step}"):
@@ -221,7 +221,7 @@ def test_a_full_disk_ends_training_and_the_checkpoint_before_stands(tmp_path, mo
 
     estimator = make(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint.CheckpointingSession, "_save", failing)
+        patch.setattr(checkpoint.CheckpointingSession, "save", failing)
         with pytest.raises(eb.errors.DiskFullError, match=f"model.ckpt-{step}; {FULL}") as raised:
             train(estimator, 8)
     stands = f"model.ckpt-{step - 2} is whole" if step else "There is no whole checkpoint"
