@@ -11,7 +11,7 @@ from goldens.signatures.face_observer import outcome
 
 from estimator_bridge.model import RunConfig
 
-# Cases that the original ended with an error of Python or TensorFlow that names no part of TF_CONFIG,
+# Cases that the original ended with an error of Python or TensorFlow that does not name TF_CONFIG,
 # and the start of the message here.
 _REWORDED = {
     "sparse worker: worker 0": "0 is not a valid task_id for",
