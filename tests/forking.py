@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 HOST = Path(__file__).with_name("forking_host.py")
 # TensorFlow reads these when it is loaded: a program has those of the host.
@@ -61,23 +62,83 @@ class Host:
         number = next(self._numbers)
         files = [Path(self._folder.name, f"{number}.{name}") for name in ("in", "out", "err")]
         files[0].write_text(standard_input)
-        job = {
-            "words": list(words),
-            "folder": str(folder),
-            "environment": dict(environment),
-            "files": list(map(str, files)),
-            "patience": patience,
-        }
+        code = self._ask(
+            words=list(words),
+            folder=str(folder),
+            environment=dict(environment),
+            files=list(map(str, files)),
+            patience=patience,
+            is_beside=False,
+        )
+        assert code is not None
+        output, errors = (file.read_text(errors="replace") for file in files[1:])
+        if code == -signal.SIGALRM:
+            raise subprocess.TimeoutExpired(list(words), patience, output, errors)
+        return subprocess.CompletedProcess(list(words), code, output, errors)
+
+    def start(
+        self, words: Sequence[str], environment: Mapping[str, str], log: Path, patience: int
+    ) -> Fork:
+        """Starts a program and returns; see `start_python`."""
+        process = self._ask(
+            words=list(words),
+            folder=str(Path.cwd()),
+            environment=dict(environment),
+            files=[os.devnull, str(log), str(log)],
+            patience=patience,
+            is_beside=True,
+        )
+        assert process is not None
+        return Fork(self, process)
+
+    def wait(self, process: int, secs: float) -> int | None:
+        """Returns the exit code of a started program; None if it has not ended in that time."""
+        return self._ask(process=process, secs=secs)
+
+    def _ask(self, **job: Any) -> int | None:
         assert self._process.stdin and self._process.stdout
         self._process.stdin.write(json.dumps(job) + "\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
         assert answer, f"the host of forks ended: {self._log.read_text(errors='replace')}"
-        code = int(answer)
-        output, errors = (file.read_text(errors="replace") for file in files[1:])
-        if code == -signal.SIGALRM:
-            raise subprocess.TimeoutExpired(list(words), patience, output, errors)
-        return subprocess.CompletedProcess(list(words), code, output, errors)
+        return json.loads(answer)
+
+
+class Fork:
+    """A program that runs beside its test, like a `subprocess.Popen`.
+
+    Args:
+        host: The process that has forked it.
+        process: Its number.
+    """
+
+    def __init__(self, host: Host, process: int):
+        self.pid = process
+        self._host = host
+        self._code: int | None = None
+
+    def poll(self) -> int | None:
+        """Returns the exit code; None if it has not ended."""
+        if self._code is None:
+            self._code = self._host.wait(self.pid, 0)
+        return self._code
+
+    def wait(self, secs: float = 100) -> int:
+        """Returns the exit code.
+
+        Raises:
+            subprocess.TimeoutExpired: It did not end in that time.
+        """
+        if self._code is None:
+            self._code = self._host.wait(self.pid, secs)
+        if self._code is None:
+            raise subprocess.TimeoutExpired(str(self.pid), secs)
+        return self._code
+
+    def kill(self) -> None:
+        """Kills it, if it has not ended."""
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
 
 
 @functools.cache
@@ -115,3 +176,17 @@ def run_python(
         standard_input,
         patience,
     )
+
+
+def start_python(
+    words: Sequence[object], environment: Mapping[str, str], log: Path, patience: int = 300
+) -> Fork:
+    """Starts a Python program beside the test, as `run_python` runs one.
+
+    Args:
+        words: See `run_python`.
+        environment: All its variables.
+        log: The file that its output and errors are appended to.
+        patience: The longest time in seconds.
+    """
+    return _host().start([str(word) for word in words], environment, log, patience)

@@ -3,7 +3,9 @@ start. `forking.py` starts it and talks to it.
 
 Each line of standard input is a job in JSON: `words` as on Python's command line, `folder` to be
 in, `environment` in full, `files` for the standard streams, and `patience` in seconds, after which
-SIGALRM ends the program. Each line of standard output is a job's exit code, negative for a signal.
+SIGALRM ends the program. Each line of standard output is a job's exit code, negative for a signal;
+or its process number, if the job `is_beside` this one. Such a process has a line of its own later:
+`process`, and `secs` to wait for its end. The answer is its exit code, or null if it has not ended.
 
 A fork is made before TensorFlow's first operation, when it has no threads of its own. TensorFlow
 is loaded, but hidden: a program's first `import tensorflow` finds it as any module is found, so
@@ -17,10 +19,12 @@ import gc
 import importlib.abc
 import importlib.machinery
 import json
+import math
 import os
 import runpy
 import signal
 import sys
+import time
 from types import ModuleType
 from typing import Any
 
@@ -54,7 +58,8 @@ def _become(job: dict[str, Any]) -> None:
     """Makes this process what Python would be at the start of a job's program."""
     signal.alarm(job["patience"])
     for number, file in enumerate(job["files"]):
-        flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        how = os.O_APPEND if job["is_beside"] else os.O_TRUNC
+        flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | how
         os.dup2(os.open(file, flags, 0o600), number)
     os.chdir(job["folder"])
     os.environ.clear()
@@ -94,12 +99,27 @@ def _new_main() -> ModuleType:
 def _next_job() -> dict[str, Any] | None:
     """Forks for each job: returns it in the fork, and None at the end of standard input."""
     for line in sys.stdin:
+        job = json.loads(line)
+        if "process" in job:
+            print(json.dumps(_wait(job["process"], job["secs"])), flush=True)
+            continue
         process = os.fork()
         if not process:
-            return json.loads(line)
-        _, status = os.waitpid(process, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+            return job
+        print(process if job["is_beside"] else _wait(process), flush=True)
     return None
+
+
+def _wait(process: int, secs: float | None = None) -> int | None:
+    """Returns the exit code of a process; None if it has not ended in that time."""
+    end = math.inf if secs is None else time.monotonic() + secs
+    while True:
+        ended, status = os.waitpid(process, 0 if secs is None else os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() >= end:
+            return None
+        time.sleep(0.02)
 
 
 _STARTED_WITH = os.environ.get(SEARCH_PATH, "")

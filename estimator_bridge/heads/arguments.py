@@ -105,8 +105,15 @@ class _NoVocabularyError(ValueError, TypeError):
     """The class names are not a list."""
 
 
-def check_vocabulary(vocabulary: Any, n_classes: Any = None) -> Sequence[str] | None:
+def check_vocabulary(
+    vocabulary: Any, n_classes: Any = None, phrase: str = "should be a list or tuple"
+) -> Sequence[str] | None:
     """Checks class names.
+
+    Args:
+      vocabulary: the names, or None.
+      n_classes: the number of classes; None if it is the head's own.
+      phrase: the words of the head's error; the original's heads differ.
 
     Returns:
       The names, or None if labels are numbers.
@@ -119,7 +126,7 @@ def check_vocabulary(vocabulary: Any, n_classes: Any = None) -> Sequence[str] | 
         return None
     if not isinstance(vocabulary, (list, tuple)):
         raise _NoVocabularyError(
-            f"label_vocabulary should be a list or tuple. Given type: {type(vocabulary)}. The "
+            f"label_vocabulary {phrase}. Given type: {type(vocabulary)}. The "
             "position of a label in it is the number of its class."
         )
     if n_classes is not None and len(vocabulary) != n_classes:

@@ -70,7 +70,9 @@ class MultiLabelHead(SingleHead):
         super().__init__(n_classes, 1, weight_column, loss_reduction, loss_fn, name)
         self._thresholds = parse_thresholds(thresholds)
         self._n_classes = n_classes  # this name, for subclasses in libraries
-        self._label_vocabulary = check_vocabulary(label_vocabulary, n_classes)
+        self._label_vocabulary = check_vocabulary(
+            label_vocabulary, n_classes, "must be a list or tuple"
+        )
         self._single_classes = _class_numbers(
             classes_for_class_based_metrics, self._label_vocabulary, n_classes
         )

@@ -26,6 +26,7 @@ from parity.faults import (
     kills,
     random_kills,
     restarts,
+    servers,
     signals,
     sockets,
     two_trainings,
@@ -43,6 +44,7 @@ KINDS: dict[str, Any] = {
     "kills": kills,
     "random-kills": random_kills,
     "restarts": restarts,
+    "servers": servers,
     "signals": signals,
     "sockets": sockets,
     "two-trainings": two_trainings,
@@ -60,7 +62,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--every", metavar="N", type=int, default=1, help="try every N-th place")
     parser.add_argument("--seed", type=int, default=0, help="seed of random choices")
     parser.add_argument(
-        "--tried", metavar="N", type=int, default=1000, help="number of random folders"
+        "--tried",
+        metavar="N",
+        type=int,
+        default=1000,
+        help="number of random folders, or of kills of a job",
     )
     parser.add_argument(
         "--results", metavar="FILE", type=Path, help="continue from the results in this file"

@@ -42,12 +42,6 @@ def test_a_strategy_of_one_machine_joins_no_workers(monkeypatch, tmp_path):
         _train(monkeypatch, tmp_path, ADDRESSES, train_distribute=strategy)
 
 
-def test_parameter_servers_are_refused_with_what_to_use(monkeypatch, tmp_path):
-    cluster = {"chief": ["a:1"], "ps": ["p:1", "q:1"]}
-    with pytest.raises(ValueError, match=r"2 parameter server.*MultiWorkerMirroredStrategy"):
-        _train(monkeypatch, tmp_path, cluster)
-
-
 def test_a_chief_without_workers_trains_alone(monkeypatch, tmp_path):
     cluster = {"chief": ["a:1"], "evaluator": ["e:1"]}
     estimator = _train(monkeypatch, tmp_path, cluster)

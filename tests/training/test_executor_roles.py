@@ -13,6 +13,7 @@ from estimator_bridge.training.continuous import (
     EvalResult,
     EvalStatus,
     TrainingExecutor,
+    executor,
 )
 
 import tensorflow as tf  # isort: skip
@@ -240,11 +241,17 @@ def test_roles_that_evaluate_need_an_eval_spec(role):
         getattr(executor, role)()
 
 
-def test_parameter_server(monkeypatch):
-    in_cluster(monkeypatch, "ps", cluster={**CLUSTER, "ps": ["d:1"]})
-    spec = eb.EvalSpec(input_fn)
-    with pytest.raises(ValueError, match=r"`ps`.*not supported.*MultiWorkerMirroredStrategy"):
-        eb.train_and_evaluate(fake_estimator(), eb.TrainSpec(input_fn, 9), spec)
+@pytest.mark.parametrize(("index", "longest", "delay"), [(0, None, 5), (1, None, 10), (1, 7, 7)])
+def test_workers_of_servers_begin_one_after_the_other(monkeypatch, index, longest, delay):
+    in_cluster(monkeypatch, "worker", index, {**CLUSTER, "ps": ["d:1"]})
+    monkeypatch.setattr(executor, "start_server", mock.Mock())
+    monkeypatch.setattr(executor, "announce_end_at_exit", mock.Mock())
+    clock = FakeTime()
+    estimator = fake_estimator(experimental_max_worker_delay_secs=longest)
+    spec = eb.TrainSpec(input_fn, 9)
+    TrainingExecutor(estimator, spec, eb.EvalSpec(input_fn), sleep=clock.sleep).run()
+    assert clock.slept == [delay]
+    assert executor.start_server.call_count == executor.announce_end_at_exit.call_count == 1
 
 
 @pytest.mark.parametrize(

@@ -41,4 +41,7 @@ of 3.6 s (minima and medians of five alternating rounds, twice, on a busy machin
 cores are made when TensorFlow is loaded, because its first operation fixes them;
 ``runtime.local_clusters`` makes them, and ``runtime.accelerators`` gives them to any program that
 names a TPU.
+
+``--cluster`` and ``--workers`` start the command once for each process of a cluster on this machine
+(``local_cluster``).
 """

@@ -11,6 +11,11 @@ from estimator_bridge.base.tpu_presence import CHECKS_TPU, CORES, RUNTIME
 from estimator_bridge.compile_for import CompileError, CompileJob, start_job
 from estimator_bridge.errors import MissingImportError
 from estimator_bridge.legacy.running.dialects import Dialect
+from estimator_bridge.legacy.running.local_cluster.options import (
+    add_cluster_arguments,
+    options_of_processes,
+    requested_cluster,
+)
 from estimator_bridge.legacy.running.notebooks import NotebookError
 
 __all__ = ["add_arguments", "run"]
@@ -19,6 +24,7 @@ _OF_COMPILE_FOR = ("compile_only", "find_batch_size", "report")
 _EPILOG = """\
 Options of the command come before SCRIPT. Arguments after it are passed to the program:
   estimator-bridge run --cores 2 run_classifier.py --task_name=MRPC --use_tpu=true
+  estimator-bridge run --cluster ps=1,worker=2,chief=1 train.py --model_dir=out
   estimator-bridge run -m pytest tests/
   estimator-bridge run --tf1 notebook.ipynb
 """
@@ -81,6 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tpu", metavar="NAME", help="the TPU for a program that asks for one without naming it"
     )
+    add_cluster_arguments(parser)
     dialect = parser.add_mutually_exclusive_group()
     dialect.add_argument(
         "--tf1",
@@ -141,7 +148,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the program that the arguments name.
 
     Returns:
-      0 if the program ran to its end, 2 for wrong usage. The program's exceptions propagate.
+      0 if the program ran to its end, 2 for wrong usage; for a cluster, its exit status. The
+      program's exceptions propagate.
     """
     program = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
     if arguments.list_supported:
@@ -180,6 +188,11 @@ def run(arguments: argparse.Namespace) -> int:
     except (FileNotFoundError, ModuleNotFoundError, NotebookError) as error:
         print(f"estimator-bridge run: {error}", file=sys.stderr)
         return 1 if isinstance(error, ModuleNotFoundError) else 2
+    cluster = requested_cluster(arguments)
+    if cluster:
+        from estimator_bridge.legacy.running.local_cluster.launcher import run_cluster
+
+        return run_cluster(cluster, [*options_of_processes(arguments), *arguments.program])
     show_program_only(whole=arguments.verbose, has_cells=main.notebook is not None)
     try:
         run_main(main, own, arguments.dialect, arguments.verbose)
@@ -223,6 +236,10 @@ def _wrong_usage(arguments: argparse.Namespace, program: list[str]) -> str | Non
     if arguments.runtime and (arguments.cores or arguments.compile_for):
         other = "--cores" if arguments.cores else "--compile-for"
         return f"--runtime and {other} both say where steps run: give one of them"
+    try:
+        requested_cluster(arguments)
+    except ValueError as error:
+        return str(error)
     return None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import time
 from typing import Any
 
@@ -57,6 +59,7 @@ def start_server(config: RunConfig) -> Any:
         return _servers[address]
     place = f"{config.task_type} {config.task_id}"
     check_own_port(address, place)
+    _tell_of_other_machine(address, place)
     tell_of_open_port(address)
     logging.info("Start Tensorflow server.")
     session_config = _v1.ConfigProto(log_device_placement=False)
@@ -77,6 +80,36 @@ def start_server(config: RunConfig) -> Any:
             f"{error.message}"
         ) from error
     return _servers[address]
+
+
+def _tell_of_other_machine(address: str, place: str) -> None:
+    """Warns if an address is not one of this machine's; it may be one that is forwarded to it."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        addresses = {str(entry[4][0]) for entry in socket.getaddrinfo(host, None)}
+    except OSError as error:
+        problem = f"cannot be resolved here ({error.strerror or error})"
+    else:
+        if any(map(_is_own, addresses)):
+            return
+        problem = f"is {', '.join(sorted(addresses))}, which is no address of this machine"
+    logging.warning(
+        "TF_CONFIG says that %s is at %s, but %s %s. This process listens on that port; unless the "
+        "name is forwarded to it, as a service's may be, the others will not reach it: check its "
+        "task in TF_CONFIG.",
+        place, address, host, problem,
+    )  # fmt: skip
+
+
+def _is_own(ip_address: str) -> bool:
+    """Returns whether this machine has an address: only then can a socket be bound to it."""
+    family = socket.AF_INET6 if ":" in ip_address else socket.AF_INET
+    try:
+        with contextlib.closing(socket.socket(family)) as one:
+            one.bind((ip_address, 0))
+    except OSError:
+        return False
+    return True
 
 
 def serve(config: RunConfig) -> None:
@@ -133,7 +166,7 @@ class _Watch:
         ]
         self._place = place
         self._limit = config.session_creation_timeout_secs
-        self._seen = self._looked = self._told = time.monotonic()
+        self._seen = self._looked = self._last_line = time.monotonic()
 
     def look(self, now: float) -> None:
         """Looks, if it is time.
@@ -149,7 +182,7 @@ class _Watch:
         self._looked = now
         silent = problems_at(self._addresses)
         if len(silent) < len(self._addresses):
-            self._seen = self._told = now
+            self._seen = self._last_line = now
             return
         listed = ", ".join(f"{address} ({problem})" for address, problem in silent.items())
         if now >= self._seen + self._limit:
@@ -159,8 +192,8 @@ class _Watch:
                 f"{listed}. Start the chief and the workers with the same 'cluster' in TF_CONFIG, "
                 "and then this process again."
             )
-        if now >= self._told + _TELL_SECS:
-            self._told = now
+        if now >= self._last_line + _TELL_SECS:
+            self._last_line = now
             logging.warning(
                 "%s has waited %.0f s, of %g s at most, for a process that trains. None answers at "
                 "%s.",

@@ -22,6 +22,7 @@ _v1 = tf.compat.v1
 _SessionCreator: Any = _v1.train.SessionCreator
 _LOST = (tf.errors.AbortedError, tf.errors.UnavailableError)
 _PAUSE = 1.0  # seconds between two attempts
+_LOOK_SECS = 5  # between a worker's looks for first values: by default 30, longer than many jobs
 
 
 class _Creator(_SessionCreator):
@@ -32,7 +33,7 @@ class _Creator(_SessionCreator):
       config: the RunConfig of the estimator.
     """
 
-    def __init__(self, scaffold: _v1.train.Scaffold, config: RunConfig):
+    def __init__(self, scaffold: tf.compat.v1.train.Scaffold, config: RunConfig):
         self._scaffold, self._config = scaffold, config
         self._place = f"{config.task_type} {config.task_id}"
         self._addresses = _seen_addresses(config)
@@ -48,7 +49,7 @@ class _Creator(_SessionCreator):
         end = time.monotonic() + limit
         self._scaffold.finalize()
         while True:
-            left = max(0.0, end - time.monotonic())
+            left = max(0.0, round(end - time.monotonic(), 1))
             wait_for_servers(self._addresses, left, self._place)
             try:
                 return self._create(left)
@@ -70,6 +71,7 @@ class _Creator(_SessionCreator):
             ready_op=scaffold.ready_op,
             ready_for_local_init_op=scaffold.ready_for_local_init_op,
             graph=_v1.get_default_graph(),
+            recovery_wait_secs=_LOOK_SECS,
         )
 
     @abc.abstractmethod
@@ -93,7 +95,7 @@ class ChiefCreator(_Creator):
 
     def __init__(
         self,
-        scaffold: _v1.train.Scaffold,
+        scaffold: tf.compat.v1.train.Scaffold,
         config: RunConfig,
         latest: Callable[[], str | None],
         fallback_checkpoint: Callable[[str], str | None],
