@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.compat.v1 import logging
 
 from estimator_bridge.base.redaction import redacted
+
+_SPARSE = "sparseCluster"
 
 __all__ = ["Cluster", "TaskType", "parse_cluster"]
 
@@ -142,16 +145,24 @@ def _alone(
     tf_config: Mapping[str, Any], task: Mapping[str, Any], service: dict[str, Any] | None
 ) -> Cluster:
     task_type, task_id = task.get("type", TaskType.WORKER), _index(task.get("index", 0))
+    fix = "add the cluster, or leave the task out."
+    if _SPARSE in tf_config:
+        fix = (
+            f"it has {_SPARSE!r}, which Kubeflow writes for a TFJob with enableDynamicWorker, and "
+            "which Estimator does not read. Leave enableDynamicWorker out of the job."
+        )
     if task_type != TaskType.WORKER:
         raise ValueError(
             'If "cluster" is not set in TF_CONFIG, task type must be WORKER. '
-            f"Given task type {task_type!r}: add the cluster, or leave the task out."
+            f"Given task type {task_type!r}: {fix}"
         )
     if task_id != 0:
         raise ValueError(
             'If "cluster" is not set in TF_CONFIG, task index must be 0. '
-            f"Given task index {task_id}: add the cluster, or leave the task out."
+            f"Given task index {task_id}: {fix}"
         )
+    if _SPARSE in tf_config:
+        logging.warning("TF_CONFIG names no 'cluster', so this process trains alone: %s", fix)
     return Cluster(
         master=tf_config.get("session_master", ""),
         evaluation_master=tf_config.get("eval_session_master", ""),
@@ -179,14 +190,29 @@ def _chief_job(spec: tf.train.ClusterSpec, task: Mapping[str, Any], collective: 
     if chief not in spec.jobs:
         raise ValueError(
             f'If "cluster" is set in TF_CONFIG, it must have one "{chief}" node. '
-            f"Given jobs {sorted(spec.jobs)}."
+            f"Given jobs {sorted(spec.jobs)}: {_way_to_a_chief(spec)}."
         )
-    if spec.num_tasks(chief) > 1:
+    if len(spec.job_tasks(chief)) > 1:
         raise ValueError(
             f'The "cluster" in TF_CONFIG must have only one "{chief}" node. '
             f"Given {spec.job_tasks(chief)}: list the others as workers."
         )
     return chief
+
+
+def _way_to_a_chief(spec: tf.train.ClusterSpec) -> str:
+    """Returns what to do in a cluster that has no chief."""
+    if not set(spec.jobs) - {TaskType.PS, TaskType.EVALUATOR}:
+        return "nobody trains; add the address of a process that does, as 'chief'"
+    if TaskType.WORKER in spec.jobs and isinstance(spec.as_dict()[TaskType.WORKER], dict):
+        return (
+            "this looks like a cluster in which each process sees a part of the others (a TFJob "
+            "with enableDynamicWorker); Estimator needs the address of the chief in each process"
+        )
+    return (
+        "list one process as 'chief' instead of 'worker' (a TFJob needs a replica of type Chief), "
+        "in the 'cluster' of each process and in its own 'task'"
+    )
 
 
 def _task(spec: tf.train.ClusterSpec, task: Mapping[str, Any]) -> tuple[str, int]:
@@ -234,5 +260,5 @@ def _global_id(spec: tf.train.ClusterSpec, chief: str, task_type: str, task_id: 
     for job in (chief, *between, TaskType.PS):
         if job == task_type:
             break
-        before += spec.num_tasks(job)
+        before += len(spec.job_tasks(job))  # a sparse job counts the tasks that it does not list
     return before + task_id

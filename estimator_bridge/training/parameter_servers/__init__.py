@@ -9,6 +9,7 @@ the order and the names of the original. The servers are TensorFlow's own too.
 - ``placement.py``: which operation is on which process.
 - ``servers.py``: the server of this process, and the life of a parameter server.
 - ``job_end.py``: how a parameter server learns that its job has ended.
+- ``session_config.py``: which processes a session connects to.
 - ``session_creators.py``: sessions that wait for servers no longer than they may.
 - ``saver.py``: checkpoints that appear complete, also where several servers write one.
 

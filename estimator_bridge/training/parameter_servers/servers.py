@@ -34,13 +34,15 @@ def start_server(config: RunConfig) -> Any:
       config: of the estimator.
 
     Returns:
-      The server; None if the environment has started it ("environment": "google" in TF_CONFIG).
+      The server; None if the launcher has started it, which "environment": "google" in TF_CONFIG
+      says of processes that train. A parameter server starts its own in every environment.
 
     Raises:
       RuntimeError: the config names no cluster, or TF_CONFIG an empty "session_master".
       WorkerError: another process holds the port, or the address is not this machine's.
     """
-    if read_tf_config().get("environment") == "google":
+    is_server = config.task_type == TaskType.PS
+    if read_tf_config().get("environment") == "google" and not is_server:
         return None
     if not config.cluster_spec or not config.task_type or config.task_id is None:
         raise RuntimeError(
@@ -121,8 +123,7 @@ def serve(config: RunConfig) -> None:
         ``session_creation_timeout_secs``.
     """
     place = f"{config.task_type} {config.task_id}"
-    server = start_server(config)
-    target = server.target if server else config.master
+    target = start_server(config).target
     trainers = trainers_of(config)
     logging.info(
         "Parameter server %d serves until the job ends: when %s have trained to their end, or at "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import tensorflow as tf
@@ -15,6 +15,7 @@ from estimator_bridge.errors import WorkerError
 from estimator_bridge.model import RunConfig
 from estimator_bridge.runtime.cluster import wait_for_servers
 from estimator_bridge.training.initialize import first_restorable, recover_last_checkpoints
+from estimator_bridge.training.parameter_servers.session_config import cluster_session_config
 
 __all__ = ["ChiefCreator", "WorkerCreator"]
 
@@ -36,7 +37,8 @@ class _Creator(_SessionCreator):
     def __init__(self, scaffold: tf.compat.v1.train.Scaffold, config: RunConfig):
         self._scaffold, self._config = scaffold, config
         self._place = f"{config.task_type} {config.task_id}"
-        self._addresses = _seen_addresses(config)
+        self._session_config = cluster_session_config(config)
+        self._addresses = _seen_addresses(config, self._session_config.device_filters)
 
     def create_session(self) -> tf.compat.v1.Session:
         """Returns a session whose variables have values.
@@ -114,7 +116,7 @@ class ChiefCreator(_Creator):
             self._config.master,
             init_op=self._scaffold.init_op,
             saver=saver,
-            config=self._config.session_config,
+            config=self._session_config,
             checkpoint_filename_with_path=path,
             init_feed_dict=self._scaffold.init_feed_dict,
             init_fn=self._scaffold.init_fn,
@@ -130,7 +132,7 @@ class WorkerCreator(_Creator):
     def _create(self, secs: float) -> Any:
         try:
             return self._manager().wait_for_session(
-                self._config.master, self._config.session_config, max(1, int(secs))
+                self._config.master, self._session_config, max(1, int(secs))
             )
         except tf.errors.DeadlineExceededError as error:
             raise WorkerError(
@@ -141,9 +143,9 @@ class WorkerCreator(_Creator):
             ) from error
 
 
-def _seen_addresses(config: RunConfig) -> list[str]:
+def _seen_addresses(config: RunConfig, device_filters: Iterable[str]) -> list[str]:
     """Returns the addresses of the processes that a session of this process connects to."""
-    filters = [tf.DeviceSpec.from_string(f) for f in config.session_config.device_filters]
+    filters = [tf.DeviceSpec.from_string(f) for f in device_filters]
     own = (config.task_type, config.task_id)
     spec = config.cluster_spec
     return [

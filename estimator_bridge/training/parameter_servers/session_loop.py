@@ -32,6 +32,9 @@ from estimator_bridge.training.trace_program import trace_model
 __all__ = ["train_on_servers"]
 
 _v1 = tf.compat.v1
+# How long threads of queues may take to stop. The original waited 120 s, and always so long for
+# SyncReplicasOptimizer's, which ends when the session is closed.
+_STOP_SECS = 5
 _SessionRunHook: Any = _v1.train.SessionRunHook
 
 
@@ -99,7 +102,8 @@ def train_on_servers(
             creator = ChiefCreator(scaffold, config, latest_checkpoint, fallback_checkpoint)
         fetches = [spec.train_op, spec.loss, *_beside(traced, spec.train_op)]
         loss = None
-        with _v1.train.MonitoredSession(creator, [*all_hooks, watcher]) as session:
+        hooks_in_order = [*all_hooks, watcher]
+        with _v1.train.MonitoredSession(creator, hooks_in_order, _STOP_SECS) as session:
             while not session.should_stop():
                 loss = session.run(fetches)[1]
             termination.stage = Stage.LAST_CHECKPOINT
