@@ -11,9 +11,9 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.base.redaction import redacted
 
-_SPARSE = "sparseCluster"
-
 __all__ = ["Cluster", "TaskType", "parse_cluster"]
+
+_SPARSE = "sparseCluster"
 
 
 class TaskType:
