@@ -26,6 +26,7 @@ from estimator_bridge.training.continuous.checks import (
 from estimator_bridge.training.continuous.evaluator import Evaluator
 from estimator_bridge.training.continuous.listeners import EvaluateAfterSaving
 from estimator_bridge.training.continuous.specs import check_eval_spec
+from estimator_bridge.training.parameter_servers import start_server
 
 __all__ = [
     "DELAY_SECS_PER_WORKER",
@@ -42,7 +43,8 @@ __all__ = [
 ]
 
 # The delay of the original's workers before they began, and its maximum. Tests of programs set them
-# to 0. They have no effect: workers train in lockstep, and start immediately.
+# to 0. They have no effect here: RunConfig's experimental_max_worker_delay_secs has, on parameter
+# servers; other workers train in lockstep, and start immediately.
 DELAY_SECS_PER_WORKER = 5
 MAX_DELAY_SECS = 60
 
@@ -163,7 +165,10 @@ class OriginalExecutor(TrainingExecutor):
         return self._start_continuous_evaluation()
 
     def _start_distributed_training(self, saving_listeners: Any = None) -> None:
-        self._train(tuple(saving_listeners or ()))
+        self._train_in_cluster(tuple(saving_listeners or ()))
+
+    def _start_std_server(self, config: Any) -> Any:
+        return start_server(config)
 
     def _start_continuous_evaluation(self) -> Any:
         return super().run_evaluator()

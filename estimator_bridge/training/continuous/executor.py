@@ -180,13 +180,7 @@ class TrainingExecutor:
         On parameter servers each worker trains at its own pace, and they begin one after the other,
         as the original's did. Without servers they step in lockstep, and begin at once.
         """
-        config = self._estimator.config
-        delay = 0
-        if has_servers(config):
-            longest = config.experimental_max_worker_delay_secs
-            longest = _MAX_DELAY_SECS if longest is None else int(longest)
-            delay = min(longest, (config.task_id + 1) * _DELAY_SECS_PER_WORKER)
-        self._train_in_cluster((), delay)
+        self._train_in_cluster(())
 
     def run_ps(self) -> None:
         """Serves variables until the job has ended, and then ends this process.
@@ -234,17 +228,21 @@ class TrainingExecutor:
         progress.finish()
         return (result.metrics if result else None), exports
 
-    def _train_in_cluster(self, saving_listeners: tuple[Any, ...], delay_secs: int = 0) -> None:
-        """Trains; on parameter servers, starts this process's own server before."""
+    def _train_in_cluster(self, saving_listeners: tuple[Any, ...]) -> None:
+        """Trains; on parameter servers, starts this process's own server before, and waits."""
         config = self._estimator.config
         if not has_servers(config):
             self._train(saving_listeners)
             return
         start_server(config)
         job_goes_on(config)
-        if delay_secs > 0:
-            _logging.info("Waiting %d secs before starting training.", delay_secs)
-            self._sleep(delay_secs)
+        if config.task_type == TaskType.WORKER:
+            longest = config.experimental_max_worker_delay_secs
+            longest = _MAX_DELAY_SECS if longest is None else int(longest)
+            delay_secs = min(longest, (config.task_id + 1) * _DELAY_SECS_PER_WORKER)
+            if delay_secs > 0:
+                _logging.info("Waiting %d secs before starting training.", delay_secs)
+                self._sleep(delay_secs)
         self._train(saving_listeners)
         announce_end_at_exit(config)
 

@@ -1,6 +1,7 @@
 """Kinds of programs on parameter servers, beside what the real tf.estimator made of them."""
 
 import json
+import os
 
 import pytest
 from forking import start_python
@@ -57,3 +58,27 @@ def test_a_server_of_googles_environment_starts_by_itself(tmp_path):
             words = (str(PROGRAM), "baseline", str(tmp_path / "model"))
             cluster.start(f"{job} 0", *words, TF_CONFIG=json.dumps(own))
         assert [cluster.wait(place) for place in cluster.places] == [0, 0], cluster.outputs()
+
+
+OWN_EXECUTOR = """
+import sys
+import goldens.servers.programs_on_servers as program
+from estimator_bridge.legacy.library.training import OriginalExecutor
+
+class Executor(OriginalExecutor):
+    def run_worker(self):
+        return self._start_distributed_training()
+
+train_spec = program.api.TrainSpec(program._input_fn, program.STEPS, hooks=[program._Sight()])
+eval_spec = program.api.EvalSpec(program._eval_input_fn)
+Executor(program.baseline(sys.argv[1]), train_spec, eval_spec).run()
+"""
+
+
+def test_an_executor_that_a_library_derives_starts_its_own_server(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(PROGRAM.parents[2]), prepend=os.pathsep)
+    with Cluster(tmp_path, {"chief": 1, "worker": 1, "ps": 1}, start_python) as cluster:
+        cluster.start_all("-c", OWN_EXECUTOR, str(tmp_path / "model"))
+        assert [cluster.wait(place) for place in cluster.places] == [0] * 3, cluster.outputs()
+        steps = sum(cluster.results(place)["steps"] for place in ("chief 0", "worker 0"))
+        assert STEPS <= steps <= STEPS + 2
