@@ -57,7 +57,7 @@ def _run_estimator(rows: int, steps: int, model_dir: str) -> None:
     if hasattr(tf, "estimator"):
         api: Any = tf.estimator
     else:
-        import estimator_bridge as api  # type: ignore[no-redef]
+        import estimator_bridge as api
 
     def model_fn(features, labels, mode):
         table = _v1.get_variable("table", [rows, _WIDTH])
