@@ -38,8 +38,7 @@ def clusters(module: Module) -> Iterator[Finding]:
     ```
     """
     for node in ast.walk(module.tree):
-        what = _sign(module, node)
-        if what:
+        if isinstance(node, ast.expr) and (what := _sign(module, node)):
             yield module.finding(
                 "EB064", node, Severity.WORKS,
                 f"{what}: a cluster with the job 'ps' trains as it did; several workers without it "
@@ -49,7 +48,7 @@ def clusters(module: Module) -> Iterator[Finding]:
             return
 
 
-def _sign(module: Module, node: ast.AST) -> str:
+def _sign(module: Module, node: ast.expr) -> str:
     """Returns what shows that the program runs in a cluster, or ""."""
     if isinstance(node, ast.Constant) and node.value == "TF_CONFIG":
         return "the program reads TF_CONFIG"
