@@ -126,6 +126,7 @@ def test_a_worker_whose_chief_does_not_come_says_so(tmp_path):
     words = [str(PROGRAM), str(tmp_path / "model"), "4"]
     with Cluster(tmp_path, counts, start_python) as cluster:
         cluster.start("ps 0", *words)
+        cluster.wait_for(lambda: "Parameter server 0 serves" in cluster.output("ps 0"))
         cluster.start("worker 0", *words, TIMEOUT_SECS="3")
         assert cluster.wait("worker 0") == 1
         assert "for the chief, which gives the variables" in cluster.output("worker 0")
