@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import re
 import signal
 import socket
@@ -18,6 +19,8 @@ from typing import Any
 __all__ = ["Cluster", "free_addresses", "log_lines"]
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
+# Below those of outgoing connections, which may take one before a server listens there.
+_PORTS = range(20_000, 32_768)
 _INFO = "INFO:tensorflow:"
 # The config's lines name paths and ports. The others depend on which process is faster.
 _VARYING = ("Using config", "TF_CONFIG", "Waiting for model", "global_step/sec")
@@ -25,11 +28,16 @@ _VARYING = ("Using config", "TF_CONFIG", "Waiting for model", "global_step/sec")
 
 def free_addresses(count: int) -> list[str]:
     """Returns addresses of this machine at which nothing listens."""
+    addresses: list[str] = []
     with contextlib.ExitStack() as stack:
-        sockets = [
-            stack.enter_context(socket.create_server(("localhost", 0))) for _ in range(count)
-        ]
-        return [f"localhost:{each.getsockname()[1]}" for each in sockets]
+        for port in random.sample(_PORTS, len(_PORTS)):
+            if len(addresses) == count:
+                break
+            probe = stack.enter_context(socket.socket())
+            with contextlib.suppress(OSError):
+                probe.bind(("", port))
+                addresses.append(f"localhost:{port}")
+    return addresses
 
 
 def log_lines(text: str) -> list[str]:
