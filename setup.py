@@ -5,6 +5,7 @@ import runpy
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 # What compiles for TPUs without one. It names private parts of jax: the range is what was tested.
@@ -14,6 +15,23 @@ TPU_COMPILER = [
     f"jax[tpu]>=0.8.3,<0.10.3; {HAS_LIBTPU}",  # which names the libtpu that goes with it
 ]
 PYTHONS = [f"3.{minor}" for minor in range(9, 14)]  # as TensorFlow 2.16 to 2.21 have it
+
+
+class BuildWithPages(build_py):
+    """Puts the pages of docs/ into the package, for `estimator-bridge docs`.
+
+    A work tree that is installed in place has them beside the package.
+    """
+
+    def run(self) -> None:
+        """Builds the package, and copies the pages."""
+        super().run()
+        if not getattr(self, "editable_mode", False):
+            for page in sorted((ROOT / "docs").rglob("*.md")):
+                target = Path(self.build_lib, "estimator_bridge", "pages")
+                target = target / page.relative_to(ROOT / "docs")
+                self.mkpath(str(target.parent))
+                self.copy_file(str(page), str(target))
 
 
 def long_description() -> str:
@@ -38,6 +56,7 @@ setup(
     license_files=["LICENSE"],
     keywords=["tensorflow", "estimator", "tpuestimator", "tf.contrib", "tpu", "migration"],
     # Not train.py, models and flags: other distributions, and users, have packages of these names.
+    cmdclass={"build_py": BuildWithPages},
     packages=find_packages(
         include=[
             *("estimator_bridge", "estimator_bridge.*"),

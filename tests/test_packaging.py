@@ -88,6 +88,15 @@ def test_the_wheel_holds_the_two_packages_alone(built):
     assert [name for name in names if name.endswith("LICENSE")]
 
 
+def test_the_wheel_has_the_pages_that_the_command_shows(installed, tmp_path):
+    pages = {f"{p.relative_to(ROOT / 'docs')}" for p in (ROOT / "docs").rglob("*.md")}
+    inside = installed / "estimator_bridge" / "pages"
+    assert {f"{p.relative_to(inside)}" for p in inside.rglob("*.md")} == pages
+    words = ("-m", "estimator_bridge", "docs", "workers#parameter-servers")
+    shown = call(*words, folder=tmp_path, PYTHONPATH=str(installed))
+    assert shown.startswith("## Parameter servers\n")
+
+
 def test_an_installation_leaves_nothing_outside_of_the_packages(installed):
     tops = {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")}
     assert tops == {*LIBRARY, "bin"}

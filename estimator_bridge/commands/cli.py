@@ -16,6 +16,7 @@ from estimator_bridge.commands.check_and_rewrite import (
     run_rewrite,
 )
 from estimator_bridge.commands.data import add_data_arguments, run_data
+from estimator_bridge.commands.docs import add_docs_arguments, run_docs
 from estimator_bridge.commands.predict import add_predict_arguments, run_predict
 from estimator_bridge.commands.weights import add_weights_arguments, run_weights
 from estimator_bridge.legacy.running import command
@@ -128,9 +129,17 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     )
     add_weights_arguments(weights)
     weights.set_defaults(run=run_weights, command="weights")
+    docs = commands.add_parser(
+        "docs",
+        help="show the pages about a subject, such as workers or differences",
+        description="Shows a page of this version's documentation, or lists all pages.",
+    )
+    add_docs_arguments(docs)
+    docs.set_defaults(run=run_docs, command="docs")
     return parser, {
         "check": check,
         "data": data,
+        "docs": docs,
         "doctor": doctor,
         "predict": predict,
         "rewrite": rewrite,

@@ -206,7 +206,7 @@ class _Lacking(dict[str, str]):
         return (
             "is not supported: it is a private name of TensorFlow's Estimator, or never existed."
             + (f" The closest name is {near[0]}." if near else "")
-            + " docs/library_names.md lists estimator_bridge's names of Estimator's modules."
+            + " `estimator-bridge docs library_names` lists the names of Estimator's modules."
         )
 
 

@@ -170,7 +170,7 @@ def tell_of_open_port(address: str) -> None:
         logging.warning(
             "TF_CONFIG names %s for this process, but TensorFlow's server listens on port %s of "
             "ALL addresses of this machine, without any authentication: whoever reaches it can run "
-            "code here. Close the port to the network (docs/workers.md).",
+            "code here. Close the port to the network (`estimator-bridge docs workers`).",
             host, port,
         )  # fmt: skip
 
