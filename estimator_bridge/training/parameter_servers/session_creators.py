@@ -47,16 +47,16 @@ class _Creator(_SessionCreator):
           WorkerError: a server does not answer, or sessions fail, for
             ``session_creation_timeout_secs``.
         """
-        limit = self._config.session_creation_timeout_secs
-        end = time.monotonic() + limit
         self._scaffold.finalize()
+        limit = left = self._config.session_creation_timeout_secs
+        end = time.monotonic() + limit
         while True:
-            left = max(0.0, round(end - time.monotonic(), 1))
             wait_for_servers(self._addresses, left, self._place)
             try:
-                return self._create(left)
+                return self._create(max(0.0, end - time.monotonic()))
             except _LOST as error:
-                if time.monotonic() >= end:
+                left = round(end - time.monotonic(), 1)
+                if left <= 0:
                     raise WorkerError(
                         f"{self._place} could not make a session on the servers "
                         f"{', '.join(self._addresses)} for {limit:g} s "
