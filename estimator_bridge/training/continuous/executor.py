@@ -137,10 +137,13 @@ class TrainingExecutor:
         return roles[config.task_type]()
 
     def _tell_of_no_evaluator(self) -> None:
-        """Says that nobody evaluates, unless a process does that the cluster does not list."""
+        """Says that nobody evaluates, unless a process does that the cluster does not list.
+
+        Beside parameter servers no cluster lists it.
+        """
         config = self._estimator.config
         jobs = config.cluster_spec.as_dict()
-        if TaskType.EVALUATOR in jobs or TaskType.MASTER in jobs:
+        if {TaskType.EVALUATOR, TaskType.MASTER, TaskType.PS} & set(jobs):
             return
         _logging.warning(
             "TF_CONFIG's cluster names no evaluator: its chief and workers only train, and "

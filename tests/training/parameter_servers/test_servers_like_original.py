@@ -42,6 +42,7 @@ def test_each_role_logs_the_lines_of_the_original(mode, tmp_path):
     cluster, lines = run(tmp_path, TOGETHER, mode), GOLDEN[mode]["lines"]
     assert log_lines(cluster.output("chief 0")) == lines["chief 0"]
     assert log_lines(cluster.output("worker 0")) == lines["worker 0"]
+    assert "names no evaluator" not in cluster.output("chief 0")  # no such cluster lists it
     served = log_lines(cluster.output("ps 0"))
     assert served[:2] == lines["ps 0"]
     assert served[2:] == [  # the original's server never ended
