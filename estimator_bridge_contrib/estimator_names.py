@@ -231,21 +231,20 @@ _LOOP = (
     "is not supported: it is a training loop of tf.distribute. Use tf.estimator with "
     "RunConfig(train_distribute=strategy), or strategy.run in a tf.function."
 )
-_PARAMETER_SERVERS = (
-    "is not supported: {} on variables of shared servers. Use "
-    "CollectiveAllReduceStrategy (tf.distribute.MultiWorkerMirroredStrategy) and leave the 'ps' "
-    "tasks out of TF_CONFIG; on one machine, MirroredStrategy."
-)
-
 # By namespace: advice, and the names that it is for.
 UNSUPPORTED: dict[str, dict[str, str]] = {
     "distribute": {
         _LOOP: "Monitor StandardInputStep StandardSingleLossStep Step",
         "is not supported. Use CollectiveAllReduceStrategy.": "MultiWorkerAllReduce",
-        _PARAMETER_SERVERS.format("its workers step independently"): "ParameterServerStrategy",
+        "is not supported under this name. Use "
+        "tf.compat.v1.distribute.experimental.ParameterServerStrategy; or no strategy: with the job "
+        "'ps' in TF_CONFIG, each process trains on variables of these servers.": (
+            "ParameterServerStrategy"
+        ),
         "is not supported. Use strategy.extended.update(variable, fn).": "UpdateContext",
         "is not supported. Use tf.distribute.get_replica_context().": "require_replica_context",
-        _PARAMETER_SERVERS.format("it served workers that step independently"): (
+        "is not supported. Use tf.compat.v1.train.Server(cluster, job_name, task_index); "
+        "train_and_evaluate starts the server of TF_CONFIG itself.": (
             "run_standard_tensorflow_server"
         ),
     },

@@ -342,15 +342,15 @@ class Experiment:
         return metrics
 
     def run_std_server(self) -> None:
-        """Refuses: it served variables to workers that step independently.
+        """Refuses: an experiment trains in one process.
 
         Raises:
           NotImplementedError: always; it says what to use.
         """
         raise NotImplementedError(
-            "run_std_server served variables to workers that step independently, which is not "
-            "supported. Leave the 'ps' tasks out of TF_CONFIG, and use RunConfig("
-            "train_distribute=tf.distribute.MultiWorkerMirroredStrategy())."
+            "run_std_server is not supported: an Experiment trains in one process. Call "
+            "tf.estimator.train_and_evaluate, which trains on the parameter servers of TF_CONFIG, and "
+            "is the server in their processes."
         )
 
     def _is_trained(self, metrics: Mapping[str, Any] | None) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -212,11 +214,21 @@ def test_prediction_runs_on_one_replica(tmp_path):
     assert np.shape(chances) == (13, 1)
 
 
-def test_parameter_servers_are_refused_with_what_to_use(tmp_path):
+def test_a_server_strategy_without_servers_trains_in_one_process(tmp_path):
     strategy = v1.distribute.experimental.ParameterServerStrategy()
-    run = estimator(model(), tmp_path, strategy)
-    with pytest.raises(NotImplementedError, match="MultiWorkerMirroredStrategy"):
-        run.train(batches(4), steps=1)
+    run = estimator(model(), tmp_path / "strategy", strategy).train(batches(8), steps=3)
+    alone = estimator(model(), tmp_path / "alone").train(batches(8), steps=3)
+    for key, value in weights(alone).items():
+        np.testing.assert_array_equal(weights(run)[key], value, err_msg=key)
+
+
+def test_a_server_strategy_of_several_devices_is_refused_with_what_to_use(tmp_path):
+    strategy = v1.distribute.experimental.ParameterServerStrategy()
+    devices = mock.PropertyMock(return_value=("/gpu:0", "/gpu:1"))
+    with mock.patch.object(type(strategy.extended), "worker_devices", devices):
+        run = estimator(model(), tmp_path, strategy)
+        with pytest.raises(NotImplementedError, match="of 2 GPUs .*CUDA_VISIBLE_DEVICES"):
+            run.train(batches(4), steps=1)
 
 
 def test_initial_values_may_come_from_a_checkpoint(tmp_path):
