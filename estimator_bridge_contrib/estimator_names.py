@@ -237,8 +237,8 @@ UNSUPPORTED: dict[str, dict[str, str]] = {
         _LOOP: "Monitor StandardInputStep StandardSingleLossStep Step",
         "is not supported. Use CollectiveAllReduceStrategy.": "MultiWorkerAllReduce",
         "is not supported under this name. Use "
-        "tf.compat.v1.distribute.experimental.ParameterServerStrategy; or no strategy: with the job "
-        "'ps' in TF_CONFIG, each process trains on variables of these servers.": (
+        "tf.compat.v1.distribute.experimental.ParameterServerStrategy; or no strategy: with the "
+        "job 'ps' in TF_CONFIG, each process trains on variables of these servers.": (
             "ParameterServerStrategy"
         ),
         "is not supported. Use strategy.extended.update(variable, fn).": "UpdateContext",

@@ -349,8 +349,8 @@ class Experiment:
         """
         raise NotImplementedError(
             "run_std_server is not supported: an Experiment trains in one process. Call "
-            "tf.estimator.train_and_evaluate, which trains on the parameter servers of TF_CONFIG, and "
-            "is the server in their processes."
+            "tf.estimator.train_and_evaluate, which trains on the parameter servers of TF_CONFIG, "
+            "and is the server in their processes."
         )
 
     def _is_trained(self, metrics: Mapping[str, Any] | None) -> bool:

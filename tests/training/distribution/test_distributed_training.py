@@ -227,7 +227,7 @@ def test_a_server_strategy_of_several_devices_is_refused_with_what_to_use(tmp_pa
     devices = mock.PropertyMock(return_value=("/gpu:0", "/gpu:1"))
     with mock.patch.object(type(strategy.extended), "worker_devices", devices):
         run = estimator(model(), tmp_path, strategy)
-        with pytest.raises(NotImplementedError, match="of 2 GPUs .*CUDA_VISIBLE_DEVICES"):
+        with pytest.raises(NotImplementedError, match=r"of 2 GPUs .*CUDA_VISIBLE_DEVICES"):
             run.train(batches(4), steps=1)
 
 
