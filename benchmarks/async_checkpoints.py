@@ -76,7 +76,7 @@ def _secs(way: str, folder: str, steps: int, every: int) -> float:
 
 
 def _slow_down(rate: float) -> None:
-    save = CheckpointingSession._save
+    save = CheckpointingSession.save
 
     def slowly(self, prefix, write):
         start = time.perf_counter()
@@ -85,7 +85,7 @@ def _slow_down(rate: float) -> None:
         time.sleep(max(0.0, size / rate - (time.perf_counter() - start)))
         return prefix_written
 
-    CheckpointingSession._save = slowly
+    CheckpointingSession.save = slowly
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from parity.clusters import Cluster
 
-_PROGRAM = Path(__file__).parent / "programs" / "servers_program.py"
+_PROGRAM = Path(__file__).with_name("servers_program.py")
 _COUNTS = {"ps": 1, "worker": 2, "chief": 1}
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import estimator_bridge as eb
-from estimator_bridge.checkpoint import CheckpointingSession, Positions, SaverSnapshot
+from estimator_bridge.checkpoint import CheckpointingSession, Positions, SaverSnapshot, saved_prefix
 from estimator_bridge.checkpoint.background_writer import BackgroundWriter
 from estimator_bridge.training import AsyncCheckpointSaverHook, CheckpointInputPipelineHook
 
@@ -164,8 +164,9 @@ def dying(owner, name: str, when: str, which) -> None:
     def deadly(*args, **kwargs):
         if which == "save":
             feeds = kwargs.get("feed_dict") or (args[2] if len(args) > 2 else None)
-            calls.extend([None] * bool(args[0]._saved_prefix(args[1], feeds)))
-            is_last = len(calls) == 2 and args[0]._saved_prefix(args[1], feeds)
+            prefix = saved_prefix(args[0].graph, args[1], feeds)
+            calls.extend([None] * bool(prefix))
+            is_last = len(calls) == 2 and prefix
         else:
             calls.append(None)
             is_last = len(calls) == which

@@ -35,7 +35,7 @@ def make(folder):
 
 def full_from(monkeypatch, step, remnant):
     """From this step on, a saver fails as on a full disk, and leaves a part of what it wrote."""
-    save = checkpoint.CheckpointingSession._save
+    save = checkpoint.CheckpointingSession.save
 
     def failing(self, prefix, *rest):
         if not prefix.endswith(f"-{step}"):
@@ -47,7 +47,7 @@ def full_from(monkeypatch, step, remnant):
         message = f"{prefix}{remnant}; {FULL}\n\t [[{{{{node save/SaveV2}}}}]]\nHint: OOM ..."
         raise tf.errors.ResourceExhaustedError(None, None, message)
 
-    monkeypatch.setattr(checkpoint.CheckpointingSession, "_save", failing)
+    monkeypatch.setattr(checkpoint.CheckpointingSession, "save", failing)
 
 
 @pytest.mark.parametrize(

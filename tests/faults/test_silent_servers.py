@@ -93,6 +93,6 @@ def test_workers_that_listen_and_say_nothing_are_named(monkeypatch, caplog):
     monkeypatch.setattr(cluster, "problems_at", lambda silent: addresses.problems_at(silent, 0.2))
     came = r"waited 120 s .*No TensorFlow server answers at 127.0.0.1:\d+ \(timed out: no answer"
     with server(b"") as (host, port), pytest.raises(WorkerError, match=came):
-        cluster._wait_for([f"{host}:{port}"], 120.0, "chief 0")
+        cluster.wait_for_servers([f"{host}:{port}"], 120.0, "chief 0")
     assert "chief 0 has waited 60 s, of 120 s at most, for other processes." in caplog.text
     assert f"No TensorFlow server answers at {host}:{port} (timed out" in caplog.text
