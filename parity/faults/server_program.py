@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from parity.environment import IS_ORIGINAL, tf
+from parity.faults.servers import TRAINED
 
 if IS_ORIGINAL:
     api: Any = tf.estimator
@@ -20,14 +21,9 @@ else:
 
     api = eb
 
-__all__ = ["TRAINED"]
-
 _v1 = tf.compat.v1
 _Hook: Any = _v1.train.SessionRunHook
 _EVERY, _STEP_SECS, _TIMEOUT_SECS = 10, 0.02, 120.0
-
-
-TRAINED = "has trained a step"
 
 
 class _Slowly(_Hook):

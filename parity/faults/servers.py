@@ -20,7 +20,9 @@ from parity.clusters import Cluster
 from parity.faults.counts import summarize_case, table
 from parity.faults.options import Options
 
-__all__ = ["NAMES", "run", "table"]
+__all__ = ["NAMES", "TRAINED", "run", "table"]
+
+TRAINED = "has trained a step"  # printed by a process of the program, once
 
 _PLACES = {
     "chief killed": ("chief 0",),
@@ -89,7 +91,7 @@ def _once(cluster: Cluster, model_dir: Path, killed: str, words: Sequence[str]) 
 
 def _starts(cluster: Cluster, place: str) -> int:
     """Returns how many processes of a place have begun to train."""
-    return cluster.output(place).count("has trained a step")
+    return cluster.output(place).count(TRAINED)
 
 
 def _step(model_dir: Path) -> int:

@@ -122,7 +122,7 @@ def test_much_output_of_several_processes_is_complete(tmp_path):
 
 
 def test_the_job_ends_with_its_chief(tmp_path):
-    """A server serves for ever, and a process that the chief has started is left behind."""
+    """A server does not end by itself, and a process that the chief has started is left behind."""
     write(
         tmp_path,
         """

@@ -39,7 +39,7 @@ def start_server(config: RunConfig) -> Any:
 
     Raises:
       RuntimeError: the config names no cluster, or TF_CONFIG an empty "session_master".
-      WorkerError: another process holds the port, or the address is not this machine's.
+      WorkerError: another process holds the port, or TensorFlow cannot start the server.
     """
     is_server = config.task_type == TaskType.PS
     if read_tf_config().get("environment") == "google" and not is_server:
