@@ -52,6 +52,9 @@ PACKAGES = {
     "errors": "Exceptions that programs may catch.",
 }
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
+# `[text][label]`, and the line `[label]: target` that it refers to.
+_REFERENCE = re.compile(r"(?<!!)\[([^\]]+)\]\[([^\]]+)\]")
+_DEFINITION = re.compile(r"^\[([^\]]+)\]: (\S+)\n?", re.MULTILINE)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -82,7 +85,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return text
         return f"[{text}]({posixpath.relpath(uri, posixpath.dirname(page_uri) or '.')}{anchor})"
 
-    return _LINK.sub(site_link, markdown)
+    return _LINK.sub(site_link, inline_links(markdown))
+
+
+def inline_links(markdown: str) -> str:
+    """Returns a page whose links by label, `[text][label]`, are links in place."""
+    targets = dict(_DEFINITION.findall(markdown))
+
+    def in_place(link: re.Match[str]) -> str:
+        return f"[{link[1]}]({targets[link[2]]})" if link[2] in targets else link[0]
+
+    return _REFERENCE.sub(in_place, _DEFINITION.sub("", markdown))
 
 
 def reference_page(package: str) -> str:

@@ -54,6 +54,13 @@ def test_links_between_the_repository_s_pages_work_on_the_site(site):
     assert "docs/migration.md" not in re.findall(r'href="([^"]+)"', start)
 
 
+def test_a_link_by_label_to_a_file_that_is_no_page_becomes_plain_text():
+    page = "A [program][old], a [page](migration.md), `x[0][old_]`.\n\n[old]: tests/old.py\n"
+    assert site_hooks.inline_links(page) == (
+        "A [program](tests/old.py), a [page](migration.md), `x[0][old_]`.\n\n"
+    )
+
+
 def test_a_link_to_a_file_that_is_not_there_stops_the_build():
     class Page:
         class file:
