@@ -43,6 +43,13 @@ _REPEATED = """
 The original trained {runs} more times from the same checkpoint. If one of these runs has a number
 that the first does not have, the program is a race there.
 """
+_RACES = """
+## Facts that vary in the original
+
+The original does not write these alike in each run. Where a run of it differed from this side, it
+ran again.
+
+"""
 _LOADED = """
 ## Checkpoints of the other side
 
@@ -133,12 +140,21 @@ def _continued(rows: Mapping[str, list[Row]]) -> list[str]:
 
 
 def _joined(parts: list[str], rows: Iterable[tuple[str, list[Row]]]) -> str:
+    rows = list(rows)
     failed = [
         f"- {program}, {row.measure}: {row.worst}"
         for program, of_program in rows
         for row in of_program
         if not row.holds
     ]
+    races = [
+        f"- {program}, {row.measure}: {row.worst}"
+        for program, of_program in rows
+        for row in of_program
+        if row.measure in FACTS and row.holds and row.worst
+    ]
+    if races:
+        parts = [*parts, _RACES + "\n".join(races)]
     if failed:
         parts = [*parts, "\n## Differences above the tolerance\n\n" + "\n".join(failed)]
     return "\n".join(parts) + "\n"

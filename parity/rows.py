@@ -17,6 +17,7 @@ __all__ = [
     "compare",
     "compare_continued",
     "compare_repeated",
+    "with_races",
 ]
 
 
@@ -27,7 +28,8 @@ class Row(NamedTuple):
       measure: the name of the measure.
       difference: the largest difference of a number; for facts the number of differences.
       tolerance: the largest allowed difference; 0 for facts.
-      worst: the place of the largest difference, with both values; empty if nothing differs.
+      worst: the place of the largest difference, with both values; empty if nothing differs. In a
+        row of facts that holds: how the original's own runs differ.
     """
 
     measure: str
@@ -138,6 +140,29 @@ def compare_repeated(repeats: list[Record], first: Record) -> Row:
     differing = [rows for rows in worst if rows]
     where = differing[0][0] if differing else ""
     return Row(REPEATED, float(len(differing)), float(len(repeats)), where)
+
+
+def with_races(rows: list[Row], actual: Record, repeats: list[Record]) -> list[Row]:
+    """Returns rows in which a fact that varies from run to run of the original does not count.
+
+    Args:
+      rows: this side beside the original's first run.
+      actual: this side's record.
+      repeats: the records of further runs of the original.
+    """
+    return [
+        _as_race(row, actual, repeats) if row.measure in FACTS and not row.holds else row
+        for row in rows
+    ]
+
+
+def _as_race(row: Row, actual: Record, repeats: list[Record]) -> Row:
+    name = FACTS[row.measure]
+    equal = sum(run.facts.get(name) == actual.facts.get(name) for run in repeats)
+    if not equal:
+        return row
+    note = f"{equal} of {len(repeats)} further runs of the original equal this side, its first not"
+    return Row(row.measure, 0.0, 0.0, f"{note}: {row.worst}")
 
 
 def _numbers(
