@@ -88,7 +88,7 @@ setup(
         ],  # what train.py needs
         # Steps on JAX: `pip install 'jax[tpu]'` or 'jax[cuda13]' adds a TPU's or a GPU's part.
         "jax": ["jax>=0.10.2,<0.11; python_version>='3.11'"],
-        "monitor": ["rich>=12,<16"],  # a live line on a terminal, see eb.training.Monitor
+        "monitor": [],  # the live line needed rich up to 0.2
         "tests": [
             *TPU_COMPILER,
             "hypothesis",

@@ -82,7 +82,7 @@ def main(_: list[str]) -> int:
         except (ValueError, CompileError) as error:
             return _refuse(error, _USAGE_ERROR)
     # TensorFlow takes seconds to import, so it comes after the cheap checks.
-    from estimator_bridge.quiet_start import quietly, settle_devices
+    from estimator_bridge.base.quiet_start import quietly, settle_devices
 
     hide_tensorflow_notices()
     with quietly():

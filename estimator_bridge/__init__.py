@@ -16,7 +16,7 @@ from estimator_bridge.base.compatibility import (
     is_the_command,
     settle_tpu_wheel,
 )
-from estimator_bridge.base.gc_tuning import freeze_gc_during_tensorflow_import
+from estimator_bridge.base.gc_tuning import tune_tensorflow_import
 from estimator_bridge.base.lazy_namespace import make_lazy
 from estimator_bridge.base.legacy_keras import use_legacy_keras
 from estimator_bridge.base.missing_names import missing_getattr
@@ -28,7 +28,7 @@ if not is_the_command(getattr(sys, "argv", [])):
     check_versions()
 settle_tpu_wheel()
 use_legacy_keras()
-freeze_gc_during_tensorflow_import()
+tune_tensorflow_import()
 
 # The table written out for type checkers, which do not run code.
 if TYPE_CHECKING:

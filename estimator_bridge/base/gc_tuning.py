@@ -17,7 +17,9 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-__all__ = ["freeze_gc_during_tensorflow_import", "gc_frozen_at_startup", "unfreeze_gc"]
+from estimator_bridge.base.quiet_start import quietly, settle_devices
+
+__all__ = ["gc_frozen_at_startup", "tune_tensorflow_import", "unfreeze_gc"]
 
 
 _state = SimpleNamespace(
@@ -25,8 +27,8 @@ _state = SimpleNamespace(
 )  # whether `gc_frozen_at_startup` was entered, and froze
 
 
-def freeze_gc_during_tensorflow_import() -> None:
-    """Pauses the collector during a later import of TensorFlow by any module."""
+def tune_tensorflow_import() -> None:
+    """Pauses the collector during a later import of TensorFlow, and hides its startup messages."""
     if "tensorflow" not in sys.modules and not any(isinstance(f, _Finder) for f in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
@@ -82,7 +84,7 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Returns TensorFlow's spec with a loader that pauses the collector."""
+        """Returns TensorFlow's spec with a loader that is quiet and pauses the collector."""
         if name != "tensorflow" or self._is_asking or self not in sys.meta_path:
             return None
         behind = sys.meta_path[sys.meta_path.index(self) + 1 :]
@@ -93,17 +95,19 @@ class _Finder:
         finally:
             self._is_asking = False
         if spec is not None and spec.loader is not None:
-            self._pause_while_loaded(spec.loader)
+            self._tune_load(spec.loader)
         return spec
 
-    def _pause_while_loaded(self, loader: Any) -> None:
+    def _tune_load(self, loader: Any) -> None:
         load = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
             del loader.exec_module  # uncovers the class's method again
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
-            with _paused():
-                load(module)
+            with quietly():
+                with _paused():
+                    load(module)
+                settle_devices()
 
         loader.exec_module = exec_module

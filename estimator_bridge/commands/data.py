@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from estimator_bridge.base.compatibility import check_versions
+from estimator_bridge.base.quiet_start import quietly, settle_devices
 from estimator_bridge.base.terminal_text import printable, printable_text
-from estimator_bridge.quiet_start import quietly, settle_devices
 
 if TYPE_CHECKING:
     from estimator_bridge.records import Source

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from typing import Optional
 
 from estimator_bridge.base.compatibility import check_versions
+from estimator_bridge.base.quiet_start import quietly, settle_devices
 from estimator_bridge.base.terminal_text import printable, printable_text
 from estimator_bridge.errors import CheckpointError, DataError
 from estimator_bridge.prediction.input_files import KINDS, InputFiles, find_inputs
 from estimator_bridge.prediction.model_folder import ModelFolder, find_model
 from estimator_bridge.prediction.output import check_output
 from estimator_bridge.prediction.text_rows import header_of
-from estimator_bridge.quiet_start import quietly, settle_devices
 
 __all__ = ["Exporting", "add_predict_arguments", "run_predict"]
 

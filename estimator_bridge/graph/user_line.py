@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from estimator_bridge.tf_contrib.package import LIBRARY_FOLDERS
 
-__all__ = ["line_of_error", "line_of_forward", "line_of_node", "shown_path"]
+__all__ = ["is_library_file", "line_of_error", "line_of_forward", "line_of_node", "shown_path"]
 
 _PYTHON = sysconfig.get_path("stdlib") + os.sep
 # 'gradients/dense/MatMul_grad/MatMul_1', and GradientTape's 'gradient_tape/dense/MatMul'.
@@ -68,13 +68,14 @@ def line_of_error(error: BaseException) -> str | None:
 
 def _last_user_line(frames: Iterable[Any]) -> str | None:
     for frame in reversed(list(frames)):
-        if not _is_library(frame.filename):
+        if not is_library_file(frame.filename):
             code = linecache.getline(frame.filename, frame.lineno).strip()
             return f"{shown_path(frame.filename)}:{frame.lineno}: {code}".rstrip(": ")
     return None
 
 
-def _is_library(path: str) -> bool:
+def is_library_file(path: str) -> bool:
+    """Whether a file belongs to Python, to this library or to one below a program."""
     in_python = path.startswith(_PYTHON) and "-packages" not in path
     return in_python or path.startswith((*LIBRARY_FOLDERS, "<frozen", "<__", *_library_places()))
 

@@ -52,8 +52,14 @@ from estimator_bridge.training.evaluate import evaluate_program
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.export_methods import ExportMethods
 from estimator_bridge.training.model_call import call_model_fn, check_model_fn
-from estimator_bridge.training.monitoring import with_monitor, write_report, writes_report
+from estimator_bridge.training.monitoring import (
+    shown_stage,
+    with_monitor,
+    write_report,
+    writes_report,
+)
 from estimator_bridge.training.monitoring.samples import with_samples
+from estimator_bridge.training.notebook_errors import short_in_notebooks
 from estimator_bridge.training.original_methods import OriginalMethods
 from estimator_bridge.training.overridden_members import check_members, check_uncalled
 from estimator_bridge.training.parameter_servers import (
@@ -197,6 +203,7 @@ class Estimator(ExportMethods, OriginalMethods):
         if self._compiled_only(input_fn, ModeKeys.TRAIN):
             return self
         with contextlib.ExitStack() as stack:
+            stack.enter_context(short_in_notebooks())
             stack.enter_context(self._loop("training_loop"))
             stack.enter_context(gc_frozen_at_startup())
             stack.enter_context(explained_input_errors())
@@ -234,6 +241,7 @@ class Estimator(ExportMethods, OriginalMethods):
                     self.latest_checkpoint, self._fallback_checkpoint(), termination,
                 )  # fmt: skip
                 return self
+            stack.enter_context(shown_stage(hooks, self._config, "Tracing the model"))
             program = self._trace(execution, input_fn, ModeKeys.TRAIN, latest)
             try:
                 train_program(
@@ -275,8 +283,10 @@ class Estimator(ExportMethods, OriginalMethods):
         if job:
             return NotComputed(job)
         with (
+            short_in_notebooks(),
             interruptible("Evaluation"),
             watched("Evaluation", hooks, self._model_dir),
+            shown_stage(hooks, self._config, "Evaluating"),
             self._loop("evaluation_loop"),
             explained_input_errors(),
         ):
@@ -343,6 +353,7 @@ class Estimator(ExportMethods, OriginalMethods):
         if job:
             end_program(job, "prediction")
         with contextlib.ExitStack() as stack:
+            stack.enter_context(short_in_notebooks())
             beat = stack.enter_context(watched("Prediction", hooks, self._model_dir))
             with interruptible("Prediction"):
                 execution = self._execution(ModeKeys.PREDICT)

@@ -14,14 +14,21 @@ from typing import NamedTuple
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.runtime.local_clusters import in_notebook
 from estimator_bridge.training.own_hooks import CountingHook, ReachedHook
 
-__all__ = ["LossLogHook", "RateLogHook", "Reached"]
+__all__ = ["LossLogHook", "RateLogHook", "Reached", "least_log_secs"]
 
 _v1 = tf.compat.v1
 
+_READABLE_SECS = 5.0  # between two lines in a notebook, where each of them stays in the page
 _LONG_SECS = 60.0  # the time left of a long training is logged
 _WARNINGS = 5  # in a training
+
+
+def least_log_secs() -> float:
+    """Returns the seconds between two lines of this process's log."""
+    return _READABLE_SECS if in_notebook() else 0.0
 
 
 class Reached(NamedTuple):
@@ -51,6 +58,7 @@ class LossLogHook(CountingHook, ReachedHook):
       counts_last: whether the logged step counts the last call of the train op.
       examples: the global batch size; None if unknown.
       clock: returns the time in seconds.
+      least_secs: lines that would come sooner after another are left out.
     """
 
     def __init__(
@@ -60,12 +68,13 @@ class LossLogHook(CountingHook, ReachedHook):
         counts_last: bool = False,
         examples: int | None = None,
         clock: Callable[[], float] = time.monotonic,
+        least_secs: float = 0.0,
     ):
         self._every_steps = every_steps
         self._kind = dtype.as_numpy_dtype
         self._counts_last = counts_last
         self._examples = examples
-        self._clock = clock
+        self._clock, self._least_secs = clock, least_secs
         self._last: tuple[int, float] | None = None  # step and time of the last line
         self._passed = 0  # calls since
 
@@ -90,6 +99,9 @@ class LossLogHook(CountingHook, ReachedHook):
             return
         reached: Reached = run_values.results
         now = self._clock()
+        if self._last is not None and now - self._last[1] < self._least_secs:
+            self._passed = 0
+            return
         shown = reached.step if self._counts_last else reached.step_before
         line = f"loss = {self._kind(reached.loss)!s}, step = {shown}"
         if self._last is None:
@@ -111,6 +123,20 @@ class LossLogHook(CountingHook, ReachedHook):
         logging.info("About %d min left%s.", math.ceil(left / 60), rate)
 
 
+class _Pace:
+    """Whether a line is due: not if it would come too soon after another."""
+
+    def __init__(self, least_secs: float):
+        self._least_secs, self._last = least_secs, -math.inf
+        self.is_due = True
+
+    def note(self, now: float) -> None:
+        """Says when the next line would be written."""
+        self.is_due = now - self._last >= self._least_secs
+        if self.is_due:
+            self._last = now
+
+
 class RateLogHook(ReachedHook):
     """Logs and writes rates as StepCounterHook does, and warns if the step does not change.
 
@@ -120,6 +146,7 @@ class RateLogHook(ReachedHook):
       tags: the tags of lines and summaries: steps per second, and examples per second or None.
       examples: the global batch size; None if unknown.
       clock: returns the time in seconds.
+      least_secs: lines that would come sooner after others are left out; summaries are not.
     """
 
     def __init__(
@@ -129,12 +156,13 @@ class RateLogHook(ReachedHook):
         tags: tuple[str, str | None],
         examples: int | None = None,
         clock: Callable[[], float] = time.monotonic,
+        least_secs: float = 0.0,
     ):
         self._every_steps = every_steps
         self._directory = directory
         self._tags = tags
         self._examples = examples
-        self._clock = clock
+        self._clock, self._pace = clock, _Pace(least_secs)
         self._last: tuple[int, float] | None = None  # step and time of the last line
         self._stride = 1  # the increment of the step by a call of the train op
         self._step_before: int | None = None  # the step before the last call
@@ -168,6 +196,7 @@ class RateLogHook(ReachedHook):
             return
         self._last = reached.step, now
         rate = step / seconds if seconds > 0 else math.inf
+        self._pace.note(now)
         self._tell(self._tags[0], rate, reached.step)
         if self._tags[1] and self._examples:
             self._tell(self._tags[1], rate * self._examples, reached.step)
@@ -191,4 +220,5 @@ class RateLogHook(ReachedHook):
     def _tell(self, tag: str, value: float, step: int) -> None:
         summary = _v1.Summary(value=[_v1.Summary.Value(tag=tag, simple_value=value)])
         _v1.summary.FileWriterCache.get(self._directory).add_summary(summary, step)
-        logging.info("%s: %g", tag, value)
+        if self._pace.is_due:
+            logging.info("%s: %g", tag, value)

@@ -26,7 +26,7 @@ from estimator_bridge.training.input_position import (
     with_whole_position,
 )
 from estimator_bridge.training.last_step import StopAtHook
-from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook
+from estimator_bridge.training.log_hooks import LossLogHook, RateLogHook, least_log_secs
 from estimator_bridge.training.monitoring import monitored
 from estimator_bridge.training.own_hooks import ObservingHook
 from estimator_bridge.training.program import Program
@@ -206,10 +206,11 @@ def _all_hooks(
     if every_steps:
         execution = program.execution
         examples = program.plan.examples
+        pace = least_log_secs()
         if config.is_chief:
-            own.append(RateLogHook(every_steps, model_dir, rate_tags, examples))
+            own.append(RateLogHook(every_steps, model_dir, rate_tags, examples, least_secs=pace))
         dtype, counts_last = spec.loss.dtype, execution.fetched_step_counts_last
-        losses.append(LossLogHook(every_steps, dtype, counts_last, examples))
+        losses.append(LossLogHook(every_steps, dtype, counts_last, examples, least_secs=pace))
     if config.save_summary_steps and config.is_chief:
         summaries.append(
             _v1.train.SummarySaverHook(

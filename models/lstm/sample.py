@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = make_parser().parse_args(arguments)
     hide_tensorflow_notices()
-    from estimator_bridge.quiet_start import quietly, settle_devices
+    from estimator_bridge.base.quiet_start import quietly, settle_devices
 
     with quietly():
         import tensorflow as tf

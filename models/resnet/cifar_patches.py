@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", help="gets the six files; those that exist stay unchanged")
     folder = parser.parse_args(arguments).folder
     hide_tensorflow_notices()
-    from estimator_bridge.quiet_start import quietly
+    from estimator_bridge.base.quiet_start import quietly
 
     try:
         with quietly():

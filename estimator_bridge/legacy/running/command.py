@@ -7,6 +7,8 @@ import os
 import sys
 
 from estimator_bridge.base.jax_names import parse_jax_name
+from estimator_bridge.base.live_line import is_live
+from estimator_bridge.base.shown_progress import MONITOR
 from estimator_bridge.base.tpu_presence import CHECKS_TPU, CORES, RUNTIME
 from estimator_bridge.compile_for import CompileError, CompileJob, start_job
 from estimator_bridge.errors import MissingImportError
@@ -87,6 +89,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tpu", metavar="NAME", help="the TPU for a program that asks for one without naming it"
     )
+    shows = parser.add_mutually_exclusive_group()
+    shows.add_argument(
+        "--monitor",
+        action="store_true",
+        default=None,
+        help="show the progress of training, and write report.html into its model_dir: the default "
+        "on a terminal; in a file or a pipe it is a line per tenth of a run",
+    )
+    shows.add_argument("--no-monitor", dest="monitor", action="store_false", help="show none")
     add_cluster_arguments(parser)
     dialect = parser.add_mutually_exclusive_group()
     dialect.add_argument(
@@ -165,15 +176,8 @@ def run(arguments: argparse.Namespace) -> int:
         except (ValueError, CompileError) as error:
             print(f"estimator-bridge run: {error}", file=sys.stderr)
             return 2
-    if arguments.check_tpu:
-        os.environ[CHECKS_TPU] = "1"
-    if arguments.cores:
-        os.environ[CORES] = str(arguments.cores)
-    if arguments.runtime:
-        os.environ[RUNTIME] = arguments.runtime
-    if arguments.tpu:
-        os.environ["TPU_NAME"] = arguments.tpu
-    from estimator_bridge.legacy.running.main_module import find_module, find_script
+    _set_variables(arguments)
+    from estimator_bridge.legacy.running.main_module import find_module, find_script, is_tool
     from estimator_bridge.legacy.running.program import run_main
     from estimator_bridge.legacy.running.tracebacks import show_program_only
 
@@ -193,6 +197,9 @@ def run(arguments: argparse.Namespace) -> int:
         from estimator_bridge.legacy.running.local_cluster.launcher import run_cluster
 
         return run_cluster(cluster, [*options_of_processes(arguments), *arguments.program])
+    # The programs that a tool such as pytest runs may look at the files in their folders.
+    if is_live(sys.stderr) and not is_tool(main):
+        os.environ.setdefault(MONITOR, "1")
     show_program_only(whole=arguments.verbose, has_cells=main.notebook is not None)
     try:
         run_main(main, own, arguments.dialect, arguments.verbose)
@@ -210,9 +217,22 @@ def run(arguments: argparse.Namespace) -> int:
     return job.finish() if job else 0
 
 
+def _set_variables(arguments: argparse.Namespace) -> None:
+    """Sets the variables by which options reach the library, and processes of the program."""
+    for name, value in (
+        (CHECKS_TPU, arguments.check_tpu and "1"),
+        (CORES, arguments.cores and str(arguments.cores)),
+        (RUNTIME, arguments.runtime),
+        ("TPU_NAME", arguments.tpu),
+        (MONITOR, None if arguments.monitor is None else str(int(arguments.monitor))),
+    ):
+        if value:
+            os.environ[name] = value
+
+
 def _list_supported() -> int:
+    from estimator_bridge.base.quiet_start import quietly
     from estimator_bridge.legacy.running.supported import table
-    from estimator_bridge.quiet_start import quietly
 
     try:
         with quietly():

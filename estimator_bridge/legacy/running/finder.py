@@ -9,6 +9,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from estimator_bridge.base.quiet_start import quietly
+from estimator_bridge.base.shown_progress import show_while
 from estimator_bridge.legacy.running.dialect_choice import DialectChoice
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.running.importing import builtins_for
@@ -20,7 +22,6 @@ from estimator_bridge.legacy.running.sources import (
     module_verdict,
 )
 from estimator_bridge.legacy.running.tensorflow_setup import prepare_tensorflow
-from estimator_bridge.quiet_start import quietly
 from estimator_bridge.tf_contrib.package import LIBRARY_FOLDERS
 
 __all__ = ["ProgramFinder"]
@@ -133,7 +134,7 @@ class _TensorFlowLoader(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Runs TensorFlow's own code, then installs the names that it lacks."""
-        with quietly():
+        with show_while("Loading TensorFlow"), quietly():
             self._loader.exec_module(module)
             module.__spec__.loader = module.__loader__ = self._loader  # type: ignore[union-attr]
             prepare_tensorflow(self._choice.graphs)

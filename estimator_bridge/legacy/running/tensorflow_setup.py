@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from estimator_bridge.base.quiet_start import settle_devices
 from estimator_bridge.base.tpu_presence import CORES
-from estimator_bridge.quiet_start import settle_devices
 
 __all__ = ["prepare_tensorflow", "split_the_cpu", "start_graphs"]
 

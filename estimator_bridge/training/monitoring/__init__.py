@@ -3,9 +3,10 @@
 from estimator_bridge.training.monitoring.monitor import (
     Monitor,
     monitored,
+    shown_stage,
     with_monitor,
     writes_report,
 )
 from estimator_bridge.training.monitoring.report_page import write_report
 
-__all__ = ["Monitor", "monitored", "with_monitor", "write_report", "writes_report"]
+__all__ = ["Monitor", "monitored", "shown_stage", "with_monitor", "write_report", "writes_report"]

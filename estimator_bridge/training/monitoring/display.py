@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 import time
 from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
+from estimator_bridge.base.live_line import LiveLine, is_live
 from estimator_bridge.runtime.local_clusters import in_notebook
 from estimator_bridge.training.monitoring.line import sentence
 from estimator_bridge.training.progress_reports import StepReport
@@ -21,7 +21,16 @@ _LONGEST_SILENCE_SECS = 30.0
 
 
 class Display(Protocol):
-    """Shows reports and remarks."""
+    """Shows reports and remarks.
+
+    Attributes:
+      is_live: whether it replaces what it shows, so that a stage may be shown each time.
+    """
+
+    is_live: bool
+
+    def stage(self, text: str) -> None:
+        """Shows what the program does before its first step."""
 
     def report(self, report: StepReport) -> None:
         """Shows the progress."""
@@ -30,7 +39,7 @@ class Display(Protocol):
         """Writes a line that stays."""
 
     def end(self) -> None:
-        """Ends the display of one training."""
+        """Ends the display of one training: its last report stays, a stage goes."""
 
 
 def display_here(
@@ -45,13 +54,7 @@ def display_here(
     if stream is None and in_notebook():
         return NotebookDisplay(sys.modules["IPython"].display.display)
     stream = stream or sys.stderr
-    return TerminalDisplay(stream) if _is_live(stream) else LogDisplay(stream, clock)
-
-
-def _is_live(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that can redraw a line, and rich is installed to do it."""
-    is_dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
-    return stream.isatty() and not is_dumb and importlib.util.find_spec("rich") is not None
+    return TerminalDisplay(stream) if is_live(stream) else LogDisplay(stream, clock)
 
 
 class LogDisplay:
@@ -62,9 +65,15 @@ class LogDisplay:
       clock: returns the time in seconds.
     """
 
+    is_live = False
+
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic):
         self._stream, self._clock = stream, clock
         self._last: tuple[float, int] | None = None
+
+    def stage(self, text: str) -> None:
+        """Writes a line."""
+        self.say(f"{text} ...")
 
     def report(self, report: StepReport) -> None:
         """Writes the line, if it is time."""
@@ -87,49 +96,52 @@ class LogDisplay:
 
 
 class TerminalDisplay:
-    """One live line with a bar, by rich.
+    """One live line with a bar.
 
     Args:
       stream: the terminal.
     """
 
-    def __init__(self, stream: TextIO):
-        from rich.console import Console  # an extra: `pip install estimator-bridge[monitor]`
+    is_live = True
 
-        self._console = Console(file=stream, highlight=False)
-        self._progress: Any = None
+    def __init__(self, stream: TextIO):
+        self._line = LiveLine(stream)
+        self._last: StepReport | None = None
+        self._has_colors = "NO_COLOR" not in os.environ
+        encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
+        self._marks = ("━", "╺", "─") if encoding.startswith("utf") else ("#", "-", "-")
+
+    def stage(self, text: str) -> None:
+        """Shows what comes before the first step, on the same line."""
+        self._line.draw(f"{text} ..."[: self._line.width])
 
     def report(self, report: StepReport) -> None:
         """Updates the line."""
-        line = sentence(report, self._console.width - _BAR - 1)
-        if self._progress is None:
-            self._progress = self._new_progress()
-            self._progress.add_task(line, total=report.total_steps, completed=report.step)
-            self._progress.start()
-        else:
-            task = self._progress.task_ids[0]
-            self._progress.update(task, completed=report.step, description=line, refresh=True)
-
-    def _new_progress(self) -> Any:
-        from rich.progress import BarColumn, Progress, TextColumn
-        from rich.table import Column
-
-        return Progress(
-            BarColumn(_BAR, table_column=Column(min_width=_BAR)),
-            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
-            console=self._console,
-            auto_refresh=False,  # a thread would draw an unchanged line ten times a second
-        )
+        self._last = report
+        self._line.draw(self._text(report))
 
     def say(self, text: str) -> None:
         """Writes a line above the live one."""
-        self._console.print(text, markup=False, soft_wrap=True)
+        self._line.write(text)
 
     def end(self) -> None:
         """Leaves the line in its last state."""
-        if self._progress is not None:
-            self._progress.stop()
-        self._progress = None
+        if self._last is not None:
+            self._line.write(self._text(self._last))
+        self._line.close()
+        self._last = None
+
+    def _text(self, report: StepReport) -> str:
+        if not report.total_steps:
+            return sentence(report, self._line.width)
+        bar = self._bar(min(report.step / report.total_steps, 1.0))
+        return f"{bar} {sentence(report, self._line.width - _BAR - 1)}"
+
+    def _bar(self, share: float) -> str:
+        filled, tip, rest = self._marks
+        count = int(share * _BAR)
+        left, right = filled * count, (tip + rest * _BAR)[: _BAR - count]
+        return f"\x1b[32m{left}\x1b[0m\x1b[2m{right}\x1b[0m" if self._has_colors else left + right
 
 
 class NotebookDisplay:
@@ -139,13 +151,25 @@ class NotebookDisplay:
       show: IPython's display function.
     """
 
+    is_live = True
+
     def __init__(self, show: Callable[..., Any]):
         self._show = show
         self._handle: Any = None
+        self._is_stage = False
+
+    def stage(self, text: str) -> None:
+        """Replaces the line."""
+        self._replace(f"{text} ...")
+        self._is_stage = True
 
     def report(self, report: StepReport) -> None:
         """Replaces the line."""
-        shown = {"text/plain": sentence(report)}
+        self._is_stage = False
+        self._replace(sentence(report))
+
+    def _replace(self, text: str) -> None:
+        shown = {"text/plain": text}
         if self._handle is None:
             self._handle = self._show(shown, raw=True, display_id=True)
         else:
@@ -156,5 +180,7 @@ class NotebookDisplay:
         self._show({"text/plain": text}, raw=True)
 
     def end(self) -> None:
-        """Leaves the line; the next training starts another."""
-        self._handle = None
+        """Leaves a report's line, and removes a stage's; the next training starts another."""
+        if self._is_stage:
+            self._replace("")
+        self._handle, self._is_stage = None, False

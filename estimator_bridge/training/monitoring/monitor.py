@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import math
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -13,8 +13,10 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.shown_progress import monitor_setting
 from estimator_bridge.model import RunConfig
-from estimator_bridge.training.monitoring.display import Display, display_here
+from estimator_bridge.runtime.local_clusters import in_notebook
+from estimator_bridge.training.monitoring.closing_lines import say_at_exit
 from estimator_bridge.training.monitoring.meter import Meter
 from estimator_bridge.training.monitoring.report_page import write_report
 from estimator_bridge.training.monitoring.run_record import (
@@ -24,14 +26,13 @@ from estimator_bridge.training.monitoring.run_record import (
     read_record,
     write_record,
 )
+from estimator_bridge.training.monitoring.shown_line import ShownLine
 from estimator_bridge.training.own_hooks import ObservingHook
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.progress_reports import ProgressHook, StepReport
 
-__all__ = ["Monitor", "monitor_of", "monitored", "with_monitor", "writes_report"]
+__all__ = ["Monitor", "monitor_of", "monitored", "shown_stage", "with_monitor", "writes_report"]
 
-_VARIABLE = "ESTIMATOR_BRIDGE_MONITOR"
-_WANTED = "1 (a line and a report), line, report, or 0"
 _v1 = tf.compat.v1
 
 
@@ -54,6 +55,8 @@ class Monitor(ObservingHook):
       line: whether to show the line.
       report: whether to write ``report.html`` into model_dir.
       clock: returns the time in seconds.
+      closing: whether the lines at the end of a training wait for the end of the process, which
+        then writes those of each model_dir's last training.
     """
 
     def __init__(
@@ -64,12 +67,13 @@ class Monitor(ObservingHook):
         line: bool = True,
         report: bool = True,
         clock: Callable[[], float] = time.monotonic,
+        closing: bool = False,
     ):
         self._write, self._say_to, self.reports = write, say, report
-        self._shows_line = line and write is None
+        self._says_at_exit = closing
+        self._line = ShownLine() if line and write is None else None
         self._progress = ProgressHook(self._show, every_secs, clock)
         self._clock = clock
-        self._display: Display | None = None
         self._meter: Meter | None = None
         self._trail = Trail(0.0)
 
@@ -86,8 +90,12 @@ class Monitor(ObservingHook):
         """
         self._meter, self._trail = meter, Trail(self._clock())
         self._progress.restart()
-        if self._shows_line:
-            self._display = display_here()
+        if self._line:
+            self._line.stage("Compiling the steps")
+
+    def displaying(self, stage: str) -> contextlib.AbstractContextManager[None]:
+        """Shows a stage, until steps run or the context ends."""
+        return self._line.displaying(stage) if self._line else contextlib.nullcontext()
 
     def observe(
         self, step: int, total: int | None, loss: float | None, examples: int | None
@@ -109,22 +117,25 @@ class Monitor(ObservingHook):
           meter: the one of ``attach``.
         """
         self._meter = None
-        if self._display is not None:
-            self._display.end()
+        if self._line:
+            self._line.end_steps()
         record = _continue_record(meter, self._trail.points)
         lines = list(record.notes)
         write_record(meter.model_dir, record)
         if self.reports:
             lines.append(f"Report: {write_report(meter.model_dir)}")
         lines.append(f"Curves: tensorboard --logdir {meter.model_dir}")
-        for text in lines:
-            self._say(text)
+        if self._says_at_exit:
+            say_at_exit(meter.model_dir, lines)
+        else:
+            for text in lines:
+                self._say(text)
 
     def _say(self, text: str) -> None:
         if self._say_to is not None:
             self._say_to(text)
-        elif self._display is not None:
-            self._display.say(text)
+        elif self._line:
+            self._line.say(text)
         else:
             logging.info("%s", text)
 
@@ -135,8 +146,8 @@ class Monitor(ObservingHook):
             self._meter.write_summaries(report)
         if self._write is not None:
             self._write(report)
-        elif self._display is not None:
-            self._display.report(report)
+        elif self._line:
+            self._line.report(report)
 
 
 def _continue_record(meter: Meter, points: Sequence[Point]) -> RunRecord:
@@ -149,22 +160,33 @@ def _continue_record(meter: Meter, points: Sequence[Point]) -> RunRecord:
 def monitor_of(hooks: Sequence[Any]) -> Monitor | None:
     """Returns the monitor among hooks, or the one that the environment variable asks for.
 
+    A notebook has one unless the variable is 0.
+
     Raises:
       ValueError: the variable has another value than those known.
     """
     monitor = next((hook for hook in hooks if isinstance(hook, Monitor)), None)
-    word = os.environ.get(_VARIABLE, "").strip().lower()
-    if monitor is not None or word in ("", "0"):
-        return monitor
-    if word not in ("1", "line", "report"):
-        raise ValueError(f"The environment variable {_VARIABLE} must be {_WANTED}; got {word!r}.")
-    return Monitor(line=word != "report", report=word != "line")
+    setting = monitor_setting() or ("1" if in_notebook() else "0")
+    return monitor if monitor is not None or setting == "0" else _monitor_of_process(setting)
+
+
+@functools.cache
+def _monitor_of_process(setting: str) -> Monitor:
+    return Monitor(line=setting != "report", report=setting != "line", closing=not in_notebook())
 
 
 def with_monitor(hooks: Sequence[Any]) -> list[Any]:
     """Returns the hooks, with the monitor that the environment variable asks for."""
     monitor = monitor_of(hooks)
     return [*hooks] if monitor is None or monitor in hooks else [*hooks, monitor]
+
+
+@contextlib.contextmanager
+def shown_stage(hooks: Sequence[Any], config: RunConfig, text: str) -> Iterator[None]:
+    """Shows what a call does until its steps run, or until its end, if there is a monitor."""
+    monitor = monitor_of(hooks) if config.is_chief else None
+    with contextlib.nullcontext() if monitor is None else monitor.displaying(text):
+        yield
 
 
 @contextlib.contextmanager

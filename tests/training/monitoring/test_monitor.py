@@ -12,13 +12,14 @@ import tensorflow as tf
 
 import estimator_bridge as eb
 from estimator_bridge.compile_for.units import as_share
-from estimator_bridge.training.monitoring import display
+from estimator_bridge.training.monitoring import closing_lines, display
 from estimator_bridge.training.monitoring.run_record import (
     Point,
     RunRecord,
     Trail,
     read_record,
 )
+from estimator_bridge.training.monitoring.shown_line import ShownLine
 
 FEATURES = {"x": np.linspace(0, 1, 64, dtype=np.float32).reshape(64, 1)}
 LABELS = np.linspace(0, 2, 64, dtype=np.float32)
@@ -51,6 +52,7 @@ def shown_run(tmp_path_factory):
         estimator.train(train_input, max_steps=1000)
         estimator.evaluate(eval_input)
         list(estimator.predict(eval_input))
+        closing_lines._write()
     return folder, log.getvalue()
 
 
@@ -190,6 +192,56 @@ def test_a_notebook_has_one_line_that_changes():
     ]
 
 
+def test_a_stage_in_a_notebook_goes_when_nothing_follows_it():
+    shown = []
+
+    class Handle:
+        def update(self, what, raw):
+            shown.append(what["text/plain"])
+
+    def show(what, raw, display_id=False):
+        shown.append(what["text/plain"])
+        return Handle()
+
+    notebook = display.NotebookDisplay(show)
+    notebook.stage("Evaluating")
+    notebook.end()
+    assert shown == ["Evaluating ...", ""]
+    notebook.stage("Tracing the model")
+    notebook.report(eb.training.StepReport(1, 3, 0.5))
+    notebook.end()
+    assert shown[2:] == ["Tracing the model ...", "step 1/3  loss 0.5000"]
+
+
+def test_a_log_has_each_stage_once(capsys):
+    line = ShownLine()
+    for step in (1, 2):
+        with line.displaying("Tracing the model"):
+            line.stage("Compiling the steps")
+            line.report(eb.training.StepReport(step, 2, 0.5))
+            with line.displaying("Evaluating"):
+                pass
+            line.end_steps()
+    assert capsys.readouterr().err.splitlines() == [
+        "Tracing the model ...", "Compiling the steps ...", "step 1/2  loss 0.5000",
+        "Evaluating ...", "step 2/2  loss 0.5000",
+    ]  # fmt: skip
+
+
+def test_closing_lines_are_of_the_last_training_in_each_folder_that_is_left(tmp_path, capsys):
+    closing_lines._write()  # those of other tests
+    capsys.readouterr()
+    first, second, gone = (tmp_path / name for name in ("first", "second", "gone"))
+    first.mkdir()
+    second.mkdir()
+    for folder, text in ((first, "1"), (second, "2"), (gone, "3"), (first, "4")):
+        closing_lines.say_at_exit(str(folder), [text, "Report"])
+    assert capsys.readouterr().err == ""
+    closing_lines._write()
+    closing_lines._write()
+    assert capsys.readouterr().err.splitlines() == ["2", "Report", "4", "Report"]
+
+
 def test_a_line_tells_waiting_and_flops():
     from estimator_bridge.training.monitoring.line import sentence
 
@@ -242,7 +294,7 @@ def test_a_terminals_line_is_one_line_with_a_whole_bar(monkeypatch, columns):
     terminal.end()
     drawn = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue())
     lines = [line for line in re.split(r"[\r\n]+", drawn) if line.strip()]
-    assert all(re.match(r"[━╸╺]{20} step \d", line) for line in lines), lines
+    assert all(re.match(r"[━╺─]{20} step \d", line) for line in lines), lines
     assert max(map(len, lines)) <= columns
     assert "98% waiting for input" in lines[-1]
     assert ("5,749 examples/s" in lines[-1]) == (columns == 110)

@@ -63,6 +63,8 @@ def options_of_processes(arguments: argparse.Namespace) -> list[str]:
         options.append("--tf1" if arguments.dialect is Dialect.TF1 else "--tf2")
     if arguments.verbose:
         options.append("-v")
+    if arguments.monitor is not None:
+        options.append("--monitor" if arguments.monitor else "--no-monitor")
     if arguments.is_module:
         options.append("-m")
     return options
