@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,7 +63,7 @@ def redacted(text: str) -> str:
 
 
 def redacted_arguments(words: Sequence[str]) -> str:
-    """Returns a command line as one text, with the values of secret flags as ***.
+    """Returns a command line for a shell as one text, with the values of secret flags as ***.
 
     Args:
       words: the program and its arguments: a secret value may have spaces, or be its own word.
@@ -79,7 +80,7 @@ def redacted_arguments(words: Sequence[str]) -> str:
         else:
             texts.append(word if is_flag and not equals else _of_text(word))
         is_value = is_flag and not equals and is_secret_name(name, is_flag=True)
-    return " ".join(texts)
+    return " ".join(text if _MASK in text else shlex.quote(text) for text in texts)
 
 
 def redacted_lines(text: str) -> str:

@@ -10,7 +10,8 @@ from html import escape
 __all__ = ["STYLE", "Curve", "chart"]
 
 STYLE = """
-.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); gap: 1rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); }
+.charts { gap: 1rem; }
 .chart { margin: .6rem 0 0; } .chart svg { width: 100%; height: auto; display: block; }
 .chart figcaption { font-weight: 600; font-size: .9rem; }
 .chart .grid { stroke: var(--line); stroke-width: 1; }

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
-import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
-from estimator_bridge.base.redaction import redacted, redacted_arguments
-from estimator_bridge.base.secret_names import is_secret_name
-from estimator_bridge.base.version import __version__
 from estimator_bridge.compile_for.units import as_si
 from estimator_bridge.runtime import StepLoop, workers_of
 from estimator_bridge.training.monitoring.drawn_batches import DrawnBatches
 from estimator_bridge.training.monitoring.flops import StepFlops, count_flops
 from estimator_bridge.training.monitoring.input_wait import InputWait, MeasuredLoop
 from estimator_bridge.training.monitoring.peaks import Peak, peak_of
+from estimator_bridge.training.monitoring.run_description import describe_run
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.progress_reports import MachineUse, StepReport
 
@@ -46,9 +43,13 @@ class Meter:
     Args:
       program: the traced program.
       model_dir: the folder of its summaries.
+      clock: returns the time in seconds.
     """
 
-    def __init__(self, program: Program, model_dir: str):
+    def __init__(
+        self, program: Program, model_dir: str, clock: Callable[[], float] = time.monotonic
+    ):
+        self._clock, self._start = clock, clock()
         self._program, self.model_dir = program, model_dir
         plan, strategy = program.plan, program.execution.strategy
         self._wait: InputWait | None = None
@@ -146,45 +147,18 @@ class Meter:
 
     def configuration(self) -> Mapping[str, str]:
         """Returns the names and values that a report shows."""
-        execution, source = self._program.execution, self._program.source
-        strategy = execution.strategy
-        shown = {
-            "model_dir": self.model_dir,
-            "global batch size": str(self._examples() or "unknown"),
-            "replicas": str(strategy.num_replicas_in_sync),
-            "strategy": type(strategy).__name__,
-        }
-        if self._flops and self._flops.total:
-            peak = self._peak_here(self._flops)
-            types = ", ".join(f"{kind} {as_si(n)}" for kind, n in self._flops.by_type.items())
-            total = f"{as_si(self._flops.total)}FLOP"
-            shown["FLOPs of a replica's step"] = f"{total} ({types.strip()})"
-            shown["chip"] = peak.device
-            rate = f"{as_si(peak.flops)}FLOP/s" if peak.flops else f"unknown: {peak.about}"
-            shown["peak of its matrix units"] = rate
-        shown.update({f"params: {n}": _of_param(n, v) for n, v in source.params.items()})
-        shown["RunConfig"] = _short(execution.config)
-        shown["command"] = _command()
-        shown["versions"] = f"estimator_bridge {__version__}, TensorFlow {tf.__version__}"
-        return shown
-
-
-def _of_param(name: object, value: object) -> str:
-    return "***" if is_secret_name(str(name), is_flag=True) else _short(value)
-
-
-def _command() -> str:
-    if os.path.basename(sys.argv[0]) == "ipykernel_launcher.py":
-        return "a notebook"
-    return _cut(redacted_arguments(sys.argv))
-
-
-def _short(value: object) -> str:
-    return _cut(redacted(str(value)))
-
-
-def _cut(text: str, most: int = 2000) -> str:
-    return text if len(text) <= most else f"{text[:most]}..."
+        flops = self._flops or StepFlops(0)
+        peak = self._peak_here(flops)
+        seconds = self._clock() - self._start
+        rows = dict(
+            describe_run(self._program, self.model_dir, peak.device, seconds, self._examples())
+        )
+        if flops.total:
+            types = ", ".join(f"{kind} {as_si(n)}" for kind, n in flops.by_type.items())
+            rows["FLOPs of a replica's step"] = f"{as_si(flops.total)}FLOP ({types.strip()})"
+            if peak.flops:
+                rows["peak of its matrix units"] = f"{as_si(peak.flops)}FLOP/s"
+        return rows
 
 
 def _replica_shapes(

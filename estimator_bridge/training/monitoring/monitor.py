@@ -73,7 +73,7 @@ class Monitor(ObservingHook):
         self._says_at_exit = closing
         self._line = ShownLine() if line and write is None else None
         self._progress = ProgressHook(self._show, every_secs, clock)
-        self._clock = clock
+        self.clock = clock
         self._meter: Meter | None = None
         self._trail = Trail(0.0)
 
@@ -88,7 +88,7 @@ class Monitor(ObservingHook):
         Args:
           meter: measures its loops.
         """
-        self._meter, self._trail = meter, Trail(self._clock())
+        self._meter, self._trail = meter, Trail(self.clock())
         self._progress.restart()
         if self._line:
             self._line.stage("Compiling the steps")
@@ -142,7 +142,7 @@ class Monitor(ObservingHook):
     def _show(self, report: StepReport) -> None:
         assert self._meter is not None
         report = self._meter.measure(report)
-        if self._trail.add(report, self._clock()):
+        if self._trail.add(report, self.clock()):
             self._meter.write_summaries(report)
         if self._write is not None:
             self._write(report)
@@ -207,7 +207,7 @@ def monitored(
     if monitor is None or not program.execution.config.is_chief:
         yield program.make_loop
         return
-    meter = Meter(program, model_dir)
+    meter = Meter(program, model_dir, monitor.clock)
     monitor.attach(meter)
     _in_training.add(model_dir)
     try:

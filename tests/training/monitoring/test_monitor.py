@@ -75,6 +75,28 @@ def test_the_report_is_one_file_with_everything(shown_run):
     assert len(re.findall(r"<code>\[", page)) >= 10  # ten predictions
 
 
+def test_the_report_says_when_on_what_with_what_and_how_to_run_it_again(shown_run):
+    folder, _ = shown_run
+    rows = read_record(str(folder)).configuration
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}", rows["ended"])
+    assert re.fullmatch(r"\d:\d\d", rows["duration"])
+    assert rows["command"].startswith("python ")
+    assert rows["device"] == "CPU"
+    assert rows["parameters"] == "2 in 2 trainable variables"
+    assert rows["batch of a replica"] == "features['x']: float32[?, 1]; labels: float32[?]"
+    assert "unknown" not in (folder / "report.html").read_text().lower()
+
+
+def test_the_command_of_a_run_is_one_that_a_shell_takes(monkeypatch):
+    from estimator_bridge.training.monitoring.run_description import command_of_process
+
+    words = ["/usr/bin/python3", "/opt/bin/estimator-bridge", "run", "a b.py", "--api_key", "x y"]
+    monkeypatch.setattr("sys.orig_argv", words, raising=False)
+    assert command_of_process() == "estimator-bridge run 'a b.py' --api_key ***"
+    monkeypatch.setattr("sys.orig_argv", ["/usr/bin/python3", "train.py", "--x=1"], raising=False)
+    assert command_of_process() == "python train.py --x=1"
+
+
 def test_the_figures_are_in_tensorboard(shown_run):
     folder, _ = shown_run
     metrics = eb.experimental.read_eval_metrics(folder)
