@@ -90,10 +90,10 @@ def test_the_report_says_when_on_what_with_what_and_how_to_run_it_again(shown_ru
 def test_the_command_of_a_run_is_one_that_a_shell_takes(monkeypatch):
     from estimator_bridge.training.monitoring.run_description import command_of_process
 
-    words = ["/usr/bin/python3", "/opt/bin/estimator-bridge", "run", "a b.py", "--api_key", "x y"]
+    words = ["python3", "bin/estimator-bridge", "run", "a b.py", "--api_key", "x y"]
     monkeypatch.setattr("sys.orig_argv", words, raising=False)
     assert command_of_process() == "estimator-bridge run 'a b.py' --api_key ***"
-    monkeypatch.setattr("sys.orig_argv", ["/usr/bin/python3", "train.py", "--x=1"], raising=False)
+    monkeypatch.setattr("sys.orig_argv", ["python3", "train.py", "--x=1"], raising=False)
     assert command_of_process() == "python train.py --x=1"
 
 
