@@ -92,6 +92,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     from estimator_bridge.migrate.options import ConfigurationError
     from estimator_bridge.migrate.registry import all_rules
     from estimator_bridge.migrate.reports import FORMATS
+    from estimator_bridge.migrate.reports.as_text import runs_as_it_is
 
     if arguments.list_rules:
         for code, rule in all_rules().items():
@@ -110,11 +111,17 @@ def run_check(arguments: argparse.Namespace) -> int:
         _show(f"{_describe_imported(imported)}\n")
     if layout == "text" and any(each.severity is Severity.REWRITTEN for each in report.findings):
         follow = ["--follow"] if imported or arguments.follow else []
-        words = " ".join(shlex.quote(word) for word in [*follow, *arguments.paths])
-        _show(
-            f"Next: estimator-bridge rewrite {printable(words)}\n"
-            "(shows the change; with --write, makes it)\n"
-        )
+        words = [shlex.quote(word) for word in arguments.paths]
+        commands = [f"rewrite {' '.join([*follow, *words])}"]
+        if (
+            len(words) == 1
+            and os.path.isfile(arguments.paths[0])
+            and runs_as_it_is(report.findings)
+        ):
+            commands.insert(0, f"run {words[0]}")
+        for start, command in zip(("Next:", "or:  "), commands):
+            _show(f"{start} estimator-bridge {printable(command)}\n")
+        _show("(shows the change; with --write, makes it)\n")
     return report.exit_code
 
 

@@ -35,6 +35,7 @@ class Rule:
       text: the documentation in Markdown: why, before, after.
       check: returns the findings in a module.
       on_files: whether it is reported while files are read; `check` then finds nothing.
+      under_run: whether `estimator-bridge run` does for a program what `rewrite` would write.
     """
 
     code: str
@@ -42,12 +43,15 @@ class Rule:
     text: str
     check: Callable[[Module], Iterable[Finding]]
     on_files: bool = False
+    under_run: bool = False
 
 
 _RULES: dict[str, Rule] = {}
 
 
-def rule(code: str, title: str, on_files: bool = False) -> Callable[[_Check], _Check]:
+def rule(
+    code: str, title: str, on_files: bool = False, under_run: bool = False
+) -> Callable[[_Check], _Check]:
     """Adds a rule to the table. The function's docstring is its documentation.
 
     Raises:
@@ -58,7 +62,7 @@ def rule(code: str, title: str, on_files: bool = False) -> Callable[[_Check], _C
         text = inspect.getdoc(check)
         if not _CODE.fullmatch(code) or code in _RULES or not text:
             raise ValueError(f"{code}: wanted EB and three digits, not yet taken, and a docstring")
-        _RULES[code] = Rule(code, title, text, check, on_files)
+        _RULES[code] = Rule(code, title, text, check, on_files, under_run)
         return check
 
     return add

@@ -73,7 +73,12 @@ def test_check_sums_up_each_rule_and_names_the_next_command(folder, capsys):
 @pytest.mark.parametrize(
     ("source", "verdict"),
     [
-        ("import tensorflow as tf\nx = tf.Session\n", "`rewrite` does all: 1 place."),
+        (
+            "import tensorflow as tf\nx = tf.Session\n",
+            "Runs as it is under `estimator-bridge run`; for plain Python, `rewrite` does all: "
+            "1 place.",
+        ),
+        ("x = {}.iteritems()\n", "`rewrite` does all: 1 place."),
         ("x = 1\nprint 'a', x\n", "1 place for a person, and nothing for `rewrite`."),
     ],
 )

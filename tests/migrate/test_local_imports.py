@@ -103,8 +103,10 @@ def test_check_names_the_imported_modules_that_need_a_change_and_follows_them(fo
     )
     assert main(["check", "--follow", "a b.py"]) == 1
     out = capsys.readouterr().out
-    assert out.startswith("`rewrite` does all: 2 places.\n")
-    assert "3 files, " in out and "Next: estimator-bridge rewrite --follow 'a b.py'\n" in out
+    assert out.startswith("Runs as it is under `estimator-bridge run`; ")
+    assert " `rewrite` does all: 2 places.\n" in out
+    assert "3 files, " in out and "or:   estimator-bridge rewrite --follow 'a b.py'\n" in out
+    assert "Next: estimator-bridge run 'a b.py'\n" in out
     assert "Imported" not in out
     assert main(["check", "--format", "json", "a b.py"]) == 0
     assert "old.py" not in capsys.readouterr().out

@@ -10,7 +10,7 @@ from estimator_bridge.migrate.findings import Finding, Severity
 from estimator_bridge.migrate.registry import all_rules
 from estimator_bridge.migrate.reports.as_lines import describe_extent, describe_place
 
-__all__ = ["count_places", "render"]
+__all__ = ["count_places", "render", "runs_as_it_is"]
 
 _FOR_A_PERSON = (Severity.BY_HAND, Severity.UNAVAILABLE)
 
@@ -30,6 +30,11 @@ def render(report: Report) -> str:
 
 def _verdict(findings: list[Finding]) -> str:
     rewritten = sum(each.severity is Severity.REWRITTEN for each in findings)
+    if rewritten and runs_as_it_is(findings):
+        return (
+            "Runs as it is under `estimator-bridge run`; for plain Python, `rewrite` does all: "
+            f"{count_places(rewritten)}."
+        )
     for_a_person = sum(each.severity in _FOR_A_PERSON for each in findings)
     if not for_a_person:
         return (
@@ -38,6 +43,15 @@ def _verdict(findings: list[Finding]) -> str:
     if not rewritten:
         return f"{count_places(for_a_person)} for a person, and nothing for `rewrite`."
     return f"`rewrite` does all but {for_a_person} of {count_places(rewritten + for_a_person)}."
+
+
+def runs_as_it_is(findings: list[Finding]) -> bool:
+    """Whether nothing was noticed that `estimator-bridge run` does not do for a program."""
+    return all(
+        each.severity is Severity.WORKS
+        or (each.severity is Severity.REWRITTEN and all_rules()[each.rule].under_run)
+        for each in findings
+    )
 
 
 def count_places(count: int) -> str:

@@ -8,7 +8,7 @@ from estimator_bridge.migrate.moved_names import find_moved_uses
 from estimator_bridge.migrate.registry import rule
 
 
-@rule("EB012", "a name of tf.contrib with a replacement")
+@rule("EB012", "a name of tf.contrib with a replacement", under_run=True)
 def contrib_names(module: Module) -> Iterator[Finding]:
     """TensorFlow 2 has no `tf.contrib`. The names that programs used have replacements.
 

@@ -8,7 +8,7 @@ from estimator_bridge.migrate.moved_names import find_moved_uses
 from estimator_bridge.migrate.registry import rule
 
 
-@rule("EB011", "a name of tf.estimator")
+@rule("EB011", "a name of tf.estimator", under_run=True)
 def estimator_names(module: Module) -> Iterator[Finding]:
     """TensorFlow removed `tf.estimator` in 2.16. `estimator_bridge` has its names.
 

@@ -11,7 +11,7 @@ from estimator_bridge.migrate.module import Module
 from estimator_bridge.migrate.registry import rule
 
 
-@rule("EB018", "a program of `tensorflow.compat.v1` that relies on graph mode")
+@rule("EB018", "a program of `tensorflow.compat.v1` that relies on graph mode", under_run=True)
 def graphs_of_compat_v1(module: Module) -> Iterator[Finding]:
     """Until TensorFlow 1.15, programs with `import tensorflow.compat.v1 as tf` ran in graph mode.
 

@@ -15,7 +15,7 @@ from estimator_bridge.migrate.scopes import Import
 _COMPAT = "tensorflow.compat.v1"
 
 
-@rule("EB016", "an import from a module that has moved")
+@rule("EB016", "an import from a module that has moved", under_run=True)
 def moved_imports(module: Module) -> Iterator[Finding]:
     """The modules of `tf.contrib`, of Estimator and of TensorFlow 1 have moved.
 

@@ -9,7 +9,7 @@ from estimator_bridge.migrate.names import Fate
 from estimator_bridge.migrate.registry import rule
 
 
-@rule("EB014", "a name that no longer exists")
+@rule("EB014", "a name that no longer exists", under_run=True)
 def removed_names(module: Module) -> Iterator[Finding]:
     """Some names of TensorFlow 1 and of `tf.contrib` are neither in TensorFlow nor here.
 

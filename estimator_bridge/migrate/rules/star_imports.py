@@ -8,7 +8,7 @@ from estimator_bridge.migrate.names import look_up
 from estimator_bridge.migrate.registry import rule
 
 
-@rule("EB015", "a star import of TensorFlow")
+@rule("EB015", "a star import of TensorFlow", under_run=True)
 def star_imports(module: Module) -> Iterator[Finding]:
     """`from tensorflow import *` hides which names the module imports from TensorFlow.
 

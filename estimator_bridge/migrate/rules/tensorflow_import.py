@@ -14,7 +14,7 @@ _KERAS_2 = ("tf1.layers", "tf1.keras", "tf1.nn.rnn_cell")
 _CHOOSES = {"disable_v2_behavior", "enable_v2_behavior", "disable_eager_execution"}
 
 
-@rule("EB010", "`import tensorflow` that means TensorFlow 1")
+@rule("EB010", "`import tensorflow` that means TensorFlow 1", under_run=True)
 def tensorflow_import(module: Module) -> Iterator[Finding]:
     """In a module that uses only names of TensorFlow 1, `import tensorflow` means TensorFlow 1.
 

@@ -8,7 +8,7 @@ from estimator_bridge.migrate.moved_names import find_moved_uses
 from estimator_bridge.migrate.registry import rule
 
 
-@rule("EB013", "a name of TensorFlow that this library replaces")
+@rule("EB013", "a name of TensorFlow that this library replaces", under_run=True)
 def tensorflow_names(module: Module) -> Iterator[Finding]:
     """Some names that TensorFlow still has work on a real TPU only, or behave differently.
 

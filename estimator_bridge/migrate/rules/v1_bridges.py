@@ -19,7 +19,7 @@ _FEEDS = ("infeed", "outfeed", "InfeedQueue", "InfeedEnqueue", "InfeedDequeue", 
           "OutfeedDequeue")  # fmt: skip
 
 
-@rule("EB019", "a program that needs the setup of `run`")
+@rule("EB019", "a program that needs the setup of `run`", under_run=True)
 def v1_bridges(module: Module) -> Iterator[Finding]:
     """`run` supports some uses that TensorFlow 1 accepted and TensorFlow 2 rejects.
 
