@@ -32,7 +32,7 @@ import flags
 from estimator_bridge.base.terminal_text import printable_text
 from models.common.environment import require_valid_tf_config
 from models.common.errors import UserError
-from models.common.folders import require_data, require_writable
+from models.common.folders import require_checkpoint, require_data, require_writable
 from models.common.notices import hide_tensorflow_notices
 from models.common.registry import define_model_flags, entry_of, settle
 from models.common.short_help import asks_for_help, short_help
@@ -62,6 +62,8 @@ def main(_: list[str]) -> int:
         for flag in ("model_dir", "export_dir") if is_kept else ():
             if absl_flags.FLAGS[flag].present:
                 require_writable(absl_flags.FLAGS[flag].value, flag)
+        if not absl_flags.FLAGS.dry_run:
+            require_checkpoint(absl_flags.FLAGS)
         entry = entry_of(absl_flags.FLAGS["model"].value)
         if "://" not in absl_flags.FLAGS.data_dir:
             require_data(absl_flags.FLAGS, entry)
@@ -92,7 +94,7 @@ def main(_: list[str]) -> int:
         from estimator_bridge.compile_for import CompileError, CompileOnlyEnd
 
         settle_devices()
-        from models.common import job
+        from models.common import run_job
         from models.common.console import Console
     fixable = (
         UserError,
@@ -115,7 +117,7 @@ def main(_: list[str]) -> int:
     )
     try:
         with Console() as console:
-            job.run(absl_flags.FLAGS, console)
+            run_job.run(absl_flags.FLAGS, console)
     except CompileOnlyEnd:  # compiling was all that was asked for
         assert compile_job is not None
     except flags.FlagsError as error:

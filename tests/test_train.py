@@ -217,6 +217,13 @@ def test_evaluation_without_a_checkpoint_says_to_train_first(tmp_path):
     assert "--mode=train" in message
 
 
+def test_a_named_folder_without_a_checkpoint_is_refused_before_tensorflow_is_imported(tmp_path):
+    (tmp_path / "tensorflow.py").write_text("raise SystemExit('TensorFlow was imported')")
+    arguments = ("--mode=predict", "--model_dir=nowhere")
+    message = failed(train(tmp_path, *TINY, *arguments, PYTHONPATH=str(tmp_path)), 1)
+    assert "nowhere: no checkpoint to predict with. Train first (--mode=train)" in message
+
+
 @pytest.mark.parametrize(("api", "precision"), [("keras", "no"), ("loop", "")])
 def test_the_other_ways_train_the_same_model(trained, tmp_path, api, precision):
     folder, _ = trained
@@ -252,9 +259,14 @@ def test_checkpoints_of_an_estimator_are_not_mixed_with_keras(trained):
 
 def test_a_dry_run_shows_the_plan_and_leaves_the_folder_as_it_is(tmp_path):
     arguments = ("--dry_run", "--train_steps=600", "--learning_rate_scaling=linear")
+    arguments = (*arguments, "--tpu=emulated:4")
     done = train(tmp_path, *TINY, *arguments, "--warmup_steps=20", "--model_dir=mine")
     assert done.returncode == 0, done.stderr
-    assert "Dry run: 2 steps of each mode ran. mine is as it was." in done.stdout
+    lines = done.stdout.splitlines()
+    assert "Dry run: 2 steps each on 2 of the 4 cores, in a temporary folder." in lines
+    assert "emulated:4, 4 replica(s)" in done.stdout
+    assert lines.index("Dry run: training ...") < lines.index("Dry run: export ...")
+    assert "Dry run: 2 steps of each mode ran. mine is as it was." in lines
     assert re.search(r"training .*600 steps, 13.4 epochs of 1,437 examples", done.stdout)
     assert "0.000375 (0.003 for 256 examples, scaled linear)" in done.stdout
     assert not (tmp_path / "mine").exists()
@@ -278,7 +290,10 @@ def test_what_was_in_force_runs_again_and_few_batches_are_learned_by_heart(tmp_p
     done = train(tmp_path, *TINY, *flags, "--train_steps=150", "--model_dir=mine")
     assert done.returncode == 0, done.stderr
     assert "accuracy       │ 1.0000" in done.stdout
-    assert list((tmp_path / "mine").glob("plugins/profile/*/*.xplane.pb"))
+    (trace,) = (tmp_path / "mine").glob("plugins/profile/*/*.xplane.pb")
+    folder = trace.parent.relative_to(tmp_path)
+    assert f"Profile of steps 21 to 30: {folder}\n" in done.stdout
+    assert "tensorboard --logdir mine" in done.stdout
     written = (tmp_path / "mine" / "run.yaml").read_text()
     assert "overfit_batches: 2\n" in written
     again = train(tmp_path, "--config=mine/run.yaml", "--mode=evaluate")

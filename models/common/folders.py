@@ -10,10 +10,38 @@ from collections.abc import Callable, Sequence
 
 from absl import flags as absl_flags
 
+from flags import phases
 from models.common.errors import UserError, few
 from models.common.model_entry import Entry
 
-__all__ = ["require_data", "require_writable"]
+__all__ = ["no_checkpoint", "require_checkpoint", "require_data", "require_writable"]
+
+
+def require_checkpoint(flag_values: absl_flags.FlagValues) -> None:
+    """Checks that a folder named by `--model_dir` has a checkpoint, if `--mode` begins with one.
+
+    Args:
+        flag_values: parsed flags.
+
+    Raises:
+        UserError: the folder is missing, or has no checkpoint.
+    """
+    folder = flag_values.model_dir
+    phase = phases(flag_values.mode)[0]
+    if not folder or "://" in folder or flag_values.compile_only or phase.startswith("train"):
+        return
+    patterns = ("checkpoint", "*.index")
+    if not any(glob.glob(os.path.join(glob.escape(folder), pattern)) for pattern in patterns):
+        raise no_checkpoint(folder, phase)
+
+
+def no_checkpoint(folder: str, phase: str) -> UserError:
+    """Returns the error of a folder without a checkpoint for a phase of `--mode`."""
+    verb = "predict with" if phase == "predict" else phase
+    return UserError(
+        f"{folder}: no checkpoint to {verb}. Train first (--mode=train), or name the folder of a "
+        "trained model with --model_dir."
+    )
 
 
 def require_data(

@@ -4,160 +4,38 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any, Callable
 
 import tensorflow as tf
-import tf_keras
 from absl import flags as absl_flags
 
 import estimator_bridge as eb
-from estimator_bridge.data.input_errors import BadInputError
 from estimator_bridge.own_files import own_output
 from flags import (
     Accelerator,
     RateRule,
-    check_flags,
-    choose_accelerator,
-    flags_in_force,
     phases,
     profiled_steps,
-    resolve_batch_sizes,
     write_config,
 )
 from models.common.console import Console
 from models.common.errors import UserError, few
 from models.common.estimators import build_estimator
-from models.common.folders import require_data, require_writable
+from models.common.folders import no_checkpoint, require_writable
 from models.common.memory import require_memory, total_memory
-from models.common.plan import plan_of
-from models.common.registry import entry_of, own_values
+from models.common.registry import own_values
 from models.common.saved_files import saved_output
-from models.common.task import InputRequest, Task, open_task
+from models.common.task import InputRequest, Task
 
-__all__ = ["Job", "run"]
+__all__ = ["BATCH_SIZE", "Job"]
 
 _CONFIG = "run.yaml"
-_SKIP = "skip_bad_records"
-_TRIAL_STEPS = 2
-_BATCH_SIZE = {
+BATCH_SIZE = {
     "train": "train_batch_size",
     "evaluate": "eval_batch_size",
     "predict": "predict_batch_size",
 }
-
-
-def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
-    """Runs the phases of `--mode`.
-
-    Args:
-        flag_values: parsed and checked flags.
-        console: shows the progress to the user.
-
-    Raises:
-        UserError: data, folders or checkpoints are missing or invalid.
-        FlagsError: a batch size does not fit the accelerator that was found.
-        estimator_bridge.errors.AcceleratorNotFoundError: the named TPU was not found.
-    """
-    accelerator = choose_accelerator(flag_values, eb.runtime.tpu_present)
-    if accelerator.notice:
-        console.say(accelerator.notice)
-    in_force = flags_in_force(flag_values)
-    if flag_values.mixed_precision:
-        tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    num_replicas = accelerator.num_replicas or _count_replicas(flag_values, accelerator)
-    remark = resolve_batch_sizes(flag_values, num_replicas)
-    check_flags(flag_values, num_replicas)
-    if remark:
-        console.say(remark)
-    if (accelerator.tpu or "").startswith("emulated:"):
-        eb.runtime.emulate_cores(num_replicas)  # before the data is read, which fixes the devices
-    if "://" in flag_values.data_dir:  # others were checked before TensorFlow was imported
-        require_data(flag_values, entry_of(flag_values.model), _matching_afar)
-    task = open_task(flag_values)
-    if flag_values.dry_run:
-        _try_out(flag_values, accelerator, task, console)
-        return
-    job = Job(flag_values, accelerator, task, console)
-    actions = {
-        "train": job.train,
-        "evaluate": job.evaluate,
-        "predict": job.predict,
-        "export": job.export,
-        "train_and_evaluate": job.train_and_evaluate,
-    }
-    with job.keeping_flags(in_force), _advised(flag_values.model):
-        for phase in phases(flag_values.mode):
-            actions[phase]()
-    job.close()
-
-
-@contextlib.contextmanager
-def _advised(model: str) -> Iterator[None]:
-    """Adds the flag that leaves a record out to the error of one that cannot be read."""
-    try:
-        yield
-    except BadInputError as error:
-        if not own_values({_SKIP: True}, model):
-            raise
-        raise UserError(f"{error}\nWith --{_SKIP}, train.py leaves such images out.") from error
-
-
-def _matching_afar(pattern: str) -> list[str]:
-    """Returns the paths in a remote file system that match a pattern.
-
-    Raises:
-        UserError: the file system does not answer.
-    """
-    try:
-        return list(tf.io.gfile.glob(pattern))
-    except tf.errors.NotFoundError:
-        return []
-    except tf.errors.OpError as error:
-        raise UserError(
-            f"--data_dir={os.path.dirname(pattern)}: cannot be read: {error.message}. Check its "
-            "name, the network and your credentials."
-        ) from error
-
-
-def _count_replicas(flag_values: absl_flags.FlagValues, accelerator: Accelerator) -> int:
-    """Asks a TPU for its number of cores."""
-    resolver = eb.tpu.TPUClusterResolver(
-        tpu=accelerator.tpu, zone=flag_values.tpu_zone, project=flag_values.gcp_project
-    )
-    return eb.runtime.tpu_strategy(resolver).num_replicas_in_sync
-
-
-def _try_out(
-    flag_values: absl_flags.FlagValues, accelerator: Accelerator, task: Task, console: Console
-) -> None:
-    """Runs two steps of each mode in a temporary folder, and shows the plan of the run."""
-    model_dir = flag_values.model_dir or os.path.join("runs", task.data.name)
-    plan = plan_of(
-        flag_values,
-        accelerator,
-        num_replicas=accelerator.num_replicas or 1,
-        sizes=task.data.sizes,
-        model_dir=model_dir,
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        short = {
-            "model_dir": folder,
-            "export_dir": os.path.join(folder, "export"),
-            "train_steps": _TRIAL_STEPS,
-            "eval_steps": _TRIAL_STEPS,
-            "profile": None,
-        }
-        for name, value in short.items():
-            flag_values[name].value = value
-        job = Job(flag_values, accelerator, task, console)
-        job.train()
-        job.evaluate()
-        job.predict()
-        job.export()
-    console.say(f"Dry run: {_TRIAL_STEPS} steps of each mode ran. {model_dir} is as it was.")
-    console.table("Plan", plan)
 
 
 def _runs_on_cpu(accelerator: Accelerator) -> bool:
@@ -252,7 +130,7 @@ class Job:
         bytes_each = self._data.bytes_each
         if bytes_each is None or not _runs_on_cpu(self._accelerator):
             return
-        for phase, flag in _BATCH_SIZE.items():
+        for phase, flag in BATCH_SIZE.items():
             size = self._flags[flag].value
             if phase == "predict":  # at most these are predicted
                 size = min(size, self._task.shown_examples)
@@ -277,6 +155,18 @@ class Job:
         with self._explained_nan():
             self._estimator.train(self._train_input(), max_steps=total, hooks=self._hooks())
         self._console.end_progress()
+        self._say_of_the_profile()
+
+    def _say_of_the_profile(self) -> None:
+        steps = profiled_steps(self._flags)
+        traces = os.path.join(self._model_dir, "plugins", "profile")
+        if steps and tf.io.gfile.isdir(traces):
+            newest = max(tf.io.gfile.listdir(traces))
+            self._console.say(
+                f"Profile of steps {steps[0]} to {steps[1]}: {os.path.join(traces, newest)}\n"
+                f"To see it: pip install tensorboard-plugin-profile, tensorboard --logdir "
+                f"{self._model_dir}, and its tab Profile."
+            )
 
     def train_and_evaluate(self) -> None:
         """Trains, evaluates each checkpoint, exports the best model, and may stop early."""
@@ -306,6 +196,7 @@ class Job:
                 ),
             )
         self._console.end_progress()
+        self._say_of_the_profile()
         if returned is None:  # another process of the cluster evaluates
             return
         results, _ = returned
@@ -381,7 +272,7 @@ class Job:
 
     def predict(self) -> None:
         """Shows the latest checkpoint's predictions for the first test examples."""
-        self._require_checkpoint("predict with")
+        self._require_checkpoint("predict")
         size = self._flags.predict_batch_size
         request = InputRequest("test", False, size, first=self._task.shown_examples)
         rows = list(self._estimator.predict(self._data.input_fn(request)))
@@ -408,11 +299,8 @@ class Job:
             return 0
         return int(self._estimator.get_variable_value("global_step"))
 
-    def _require_checkpoint(self, verb: str) -> None:
+    def _require_checkpoint(self, phase: str) -> None:
         if self._flags.compile_only:  # no step runs, so nothing is restored
             return
         if self._estimator.latest_checkpoint() is None:
-            raise UserError(
-                f"{self._model_dir}: no checkpoint to {verb}. Train first (--mode=train), or "
-                "name the folder of a trained model with --model_dir."
-            )
+            raise no_checkpoint(self._model_dir, phase)
