@@ -145,21 +145,30 @@ def _batches(
     size = model.batch_size or settings.batch_size
     batch: Batch = []
     for row in itertools.chain.from_iterable(map(_READERS[inputs.kind], inputs.paths)):
-        if isinstance(row, BadRow):
-            _refuse(row, settings, counts, progress)
+        entry = row if isinstance(row, BadRow) else _with_arrays(model, inputs.kind, row, settings)
+        if isinstance(entry, BadRow):
+            if batch and not settings.skip_bad_records:  # what precedes the error is written
+                yield batch
+                batch = []
+            _refuse(entry, settings, counts, progress)
             continue
-        try:
-            arrays = arrays_of(model, inputs.kind, row)
-            _columns_of(row, settings.keep)
-        except RowError as error:
-            _refuse(BadRow(row.path, row.place, str(error)), settings, counts, progress)
-            continue
-        if batch and (len(batch) == size or not _same_shapes(batch[0][1], arrays)):
+        if batch and (len(batch) == size or not _same_shapes(batch[0][1], entry[1])):
             yield batch
             batch = []
-        batch.append((row, arrays))
+        batch.append(entry)
     if batch:
         yield batch
+
+
+def _with_arrays(
+    model: ServedModel, kind: str, row: Row, settings: Settings
+) -> tuple[Row, Arrays] | BadRow:
+    try:
+        arrays = arrays_of(model, kind, row)
+        _columns_of(row, settings.keep)
+    except RowError as error:
+        return BadRow(row.path, row.place, str(error))
+    return row, arrays
 
 
 def _refuse(bad: BadRow, settings: Settings, counts: Counts, progress: _Progress) -> None:

@@ -219,6 +219,15 @@ def test_a_bad_record_ends_the_command_and_nothing_is_written(models, tmp_path, 
     assert os.listdir(tmp_path) == ["in.jsonl"]
 
 
+def test_what_precedes_a_bad_record_is_written_to_standard_output(models, tmp_path, capsys):
+    source = tmp_path / "in.jsonl"
+    source.write_text("\n".join([BAD_LINES[0], BAD_LINES[2], BAD_LINES[-1]]))
+    assert predict("--model_dir", models / "tensors", "--input", source) == 1
+    output = capsys.readouterr()
+    assert [json.loads(line)["word"] for line in output.out.splitlines()] == ["fine"]
+    assert f"{source}, line 2: " in output.err
+
+
 def test_a_damaged_record_is_left_out_and_the_next_are_read(models, tmp_path, capsys):
     source = tmp_path / "in.tfrecord"
     records = [example(x=[1.0, float(i)], word=b"a") for i in range(4)]
