@@ -3,7 +3,7 @@
     python -m parity.conformance CHECKOUT
 
 CHECKOUT is a work tree of the original project, tag v2.15.0. The table shows each file in each
-mode beside the original's own score; ``docs/conformance.md`` explains it.
+mode beside the original's own score; ``docs/evidence/conformance.md`` explains it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--record", action="store_true", help="keep the scores beside this file, for the docs"
     )
     parser.add_argument(
-        "--write-docs", action="store_true", help="write the kept scores into docs/conformance.md"
+        "--write-docs", action="store_true", help="write the kept scores into docs/evidence/conformance.md"
     )
     return parser.parse_args(arguments)
 

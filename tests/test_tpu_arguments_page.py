@@ -1,4 +1,4 @@
-"""docs/tpu_arguments.md has a row for each argument, and the tests that it names exist."""
+"""docs/evidence/tpu_arguments.md has a row for each argument, and the tests that it names exist."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import estimator_bridge as eb
 
-PAGE = documents.ROOT / "docs" / "tpu_arguments.md"
+PAGE = documents.ROOT / "docs" / "evidence" / "tpu_arguments.md"
 SIGNATURES = {
     "TPUEstimator": eb.tpu.TPUEstimator,
     "TPUConfig": eb.tpu.TPUConfig,

@@ -1,4 +1,4 @@
-"""Generates parts of docs/conformance.md: scores, and failing tests with their reasons."""
+"""Generates parts of docs/evidence/conformance.md: scores, and failing tests with their reasons."""
 
 from __future__ import annotations
 

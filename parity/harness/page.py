@@ -1,4 +1,4 @@
-"""The page docs/conformance.md, and what generated parts of such a page are made of."""
+"""The page docs/evidence/conformance.md, and what generated parts of such a page are made of."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 __all__ = ["PAGE", "UNEXPLAINED", "page_with", "table_head"]
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "conformance.md"
 UNEXPLAINED = "not explained yet"
 
 

@@ -17,7 +17,7 @@ GOLDENS = Path(__file__).parents[1] / "goldens" / "library"
 PARAMETERS = json.loads((GOLDENS / "parameters.json").read_text())
 EXPECTED = json.loads((GOLDENS / "library.json").read_text())
 
-PAGE = GOLDENS.parents[2] / "docs" / "library_names.md"
+PAGE = GOLDENS.parents[2] / "docs" / "evidence" / "library_names.md"
 
 OBSERVE = """
     import json

@@ -1,4 +1,4 @@
-"""docs/programs.md lists the programs that CI runs; it cannot run third-party ones."""
+"""docs/evidence/programs.md lists the programs that CI runs; it cannot run third-party ones."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ PARTS = {"trainer/__init__.py", "trainer/model.py", "trainer/nets.py"}
 
 
 def test_the_page_lists_our_programs():
-    page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "programs.md").read_text(encoding="utf-8")
     _, _, ours = page.partition("\n## Our own programs\n")
     listed = set(re.findall(r"`([\w/]+\.py)`", " ".join(re.findall(r"^\|([^|]+)\|", ours, re.M))))
     there = {path.relative_to(SCRIPTS).as_posix() for path in SCRIPTS.rglob("*.py")}

@@ -19,7 +19,7 @@ def test_the_page_agrees_with_the_kept_scores():
 
 
 def test_the_page_of_evidence_has_the_figures_of_the_kept_scores():
-    evidence = (docs.PAGE.parent / "evidence.md").read_text(encoding="utf-8")
+    evidence = (docs.PAGE.parent / "features.md").read_text(encoding="utf-8")
     parts = {**docs.generated_parts(), **contrib_docs.contrib_parts()}
     scores, headline = parts["scores"], parts["headline"].splitlines()[-1]
     whole, passed = re.findall(r"Of the (\d+) tests .*?, (\d+) pass here", scores)[0]

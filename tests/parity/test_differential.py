@@ -269,7 +269,7 @@ def test_cases_are_chosen_by_name_and_by_theme():
 
 
 def test_there_are_as_many_cases_as_the_page_says():
-    page = (FOLDER.parents[2] / "docs" / "differential.md").read_text()
+    page = (FOLDER.parents[2] / "docs" / "evidence" / "differential.md").read_text()
     assert f"{len(CASES)} cases" in page
     assert len(CASES) >= 316
 

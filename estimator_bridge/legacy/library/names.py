@@ -1,6 +1,6 @@
 """Names of Estimator's modules that libraries import besides the public ones, and their paths.
 
-`docs/library_names.md` lists the libraries. Any other name raises a MissingNameError that suggests
+`docs/evidence/library_names.md` lists the libraries. Any other name raises a MissingNameError that suggests
 a similar name.
 """
 

@@ -1,4 +1,4 @@
-"""Writes docs/library_names.md.
+"""Writes docs/evidence/library_names.md.
 
 cd tests && python -m goldens.library.make_page
 """
@@ -14,7 +14,7 @@ from estimator_bridge.legacy.library.names import GONE_MODULES, GONE_NAMES, LIBR
 from estimator_bridge.legacy.tf1.private_names import advice_on, place_of
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[2] / "docs" / "library_names.md"
+PAGE = HERE.parents[2] / "docs" / "evidence" / "library_names.md"
 
 _HEAD = """\
 # Names that libraries import
