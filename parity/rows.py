@@ -16,6 +16,7 @@ __all__ = [
     "Row",
     "compare",
     "compare_continued",
+    "compare_numbers",
     "compare_repeated",
 ]
 
@@ -86,7 +87,9 @@ def compare(actual: Record, expected: Record) -> list[Row]:
     fact_names = {*expected.facts, *actual.facts}
     kinds = {name.partition("/")[0] for name in (*expected.arrays, *actual.arrays)}
     rows = [
-        _numbers(measure, actual.under(here), expected.under(there), tolerance, there == "losses")
+        compare_numbers(
+            measure, actual.under(here), expected.under(there), tolerance, there == "losses"
+        )
         for measure, (here, there, tolerance) in NUMBERS.items()
         if {here, there} & kinds
     ]
@@ -114,7 +117,7 @@ def compare_continued(
     """
     kinds = ("evaluation",) if only_values else ("evaluation", "losses", "weights")
     return [
-        _numbers(
+        compare_numbers(
             f"{reader}: {kind}",
             actual.under(kind),
             expected.under(kind),
@@ -140,7 +143,7 @@ def compare_repeated(repeats: list[Record], first: Record) -> Row:
     return Row(REPEATED, float(len(differing)), float(len(repeats)), where)
 
 
-def _numbers(
+def compare_numbers(
     measure: str,
     actual: dict[str, np.ndarray],
     expected: dict[str, np.ndarray],

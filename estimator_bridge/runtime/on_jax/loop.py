@@ -64,6 +64,7 @@ class JaxLoop:
             step.counter,
             prepared.is_counted or step.counter is None,
         )
+        self._step.lower()  # an error says now what cannot be lowered, and not after the start
         self._blocks = Blocks(self._step)
 
     def __call__(
