@@ -57,6 +57,20 @@ MODELS: dict[str, tuple[str, ...]] = {
 }
 
 
+# Runs train.py with batches that are prepared one after the other: models augment images in a
+# parallel map, whose threads draw random numbers in the order in which they come.
+_IN_ORDER = """
+import runpy, sys
+import tensorflow as tf
+in_parallel = tf.data.Dataset.map
+def in_order(data, function, num_parallel_calls=None, deterministic=None, **options):
+    return in_parallel(data, function, **options)
+tf.data.Dataset.map = in_order
+sys.argv[0] = "train.py"
+runpy.run_path("train.py", run_name="__main__")
+"""
+
+
 class Outcome(NamedTuple):
     """The comparison of one program.
 
@@ -129,7 +143,8 @@ def compare_model(name: str, options: Sequence[str] = ()) -> Outcome:
         for runtime in ("emulated:2", "jax:cpu:2"):
             model_dir = Path(folder, runtime.partition(":")[0])
             command = [
-                sys.executable, "-W", "ignore", "train.py", f"--model={name}", f"--tpu={runtime}",
+                sys.executable, "-W", "ignore", "-c", _IN_ORDER, f"--model={name}",
+                f"--tpu={runtime}",
                 f"--model_dir={model_dir}", f"--train_steps={_MODEL_STEPS}", *options,
             ]  # fmt: skip
             process = subprocess.run(

@@ -53,7 +53,7 @@ class WholeValues:
         self._variables[name].assign(whole_of(total, self.replicas, self._kinds[name]))
 
     def parts(self, name: str) -> list[tf.Tensor]:
-        """Returns the value of each replica's copy, from the whole; empty without a value; eager."""
+        """Returns the values of the replicas' copies; empty if the whole has none; eager."""
         whole = self._variables[name]
         if not whole.is_initialized():
             return []
