@@ -16,6 +16,7 @@ __all__ = [
     "Row",
     "compare",
     "compare_continued",
+    "compare_numbers",
     "compare_repeated",
     "with_races",
 ]
@@ -88,7 +89,9 @@ def compare(actual: Record, expected: Record) -> list[Row]:
     fact_names = {*expected.facts, *actual.facts}
     kinds = {name.partition("/")[0] for name in (*expected.arrays, *actual.arrays)}
     rows = [
-        _numbers(measure, actual.under(here), expected.under(there), tolerance, there == "losses")
+        compare_numbers(
+            measure, actual.under(here), expected.under(there), tolerance, there == "losses"
+        )
         for measure, (here, there, tolerance) in NUMBERS.items()
         if {here, there} & kinds
     ]
@@ -116,7 +119,7 @@ def compare_continued(
     """
     kinds = ("evaluation",) if only_values else ("evaluation", "losses", "weights")
     return [
-        _numbers(
+        compare_numbers(
             f"{reader}: {kind}",
             actual.under(kind),
             expected.under(kind),
@@ -165,7 +168,7 @@ def _as_race(row: Row, actual: Record, repeats: list[Record]) -> Row:
     return Row(row.measure, 0.0, 0.0, f"{note}: {row.worst}")
 
 
-def _numbers(
+def compare_numbers(
     measure: str,
     actual: dict[str, np.ndarray],
     expected: dict[str, np.ndarray],

@@ -2,7 +2,8 @@
 
 Summaries may cost more than the step itself. A step includes what it needs anyway, and everything
 that reads or writes state, so that the order of accesses is kept. The rest, pure functions of the
-step's values, is deferred until it is asked for.
+step's values, is deferred until it is asked for. So is the size of a queue, which the program's own
+threads change at any time: a device has no queues.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph.effects import Effects
 from estimator_bridge.graph.lift import Lifted
+from estimator_bridge.graph.op_kinds import QUEUE_SIZES
 from estimator_bridge.graph.pruning import needed_nodes
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name
 
@@ -26,6 +28,7 @@ class Deferred:
 
     Attributes:
       needs: references of the step's tensors that ``__call__`` takes as arguments.
+      handles: references of the handles of queues that it takes.
     """
 
     def __init__(
@@ -36,13 +39,17 @@ class Deferred:
         input_refs: set[str],
         owners: set[str],
     ):
-        self.needs = [ref for ref in needs if not ref.startswith("^")]
+        self.handles = {ref for ref in needs if ref.endswith(":0") and node_name(ref) in owners}
+        self.needs = [ref for ref in needs if ref[0] != "^" and ref not in self.handles]
         self._order_only = [ref for ref in needs if ref.startswith("^")]
         self._lifted = Lifted(snapshot, fetches, input_refs.union(needs), owners)
 
-    def __call__(self, values: Mapping[str, tf.Tensor]) -> list[Any]:
-        """Returns the fetches, from one replica's values of ``needs``."""
+    def __call__(
+        self, values: Mapping[str, tf.Tensor], handles: Mapping[str, tf.Tensor]
+    ) -> list[Any]:
+        """Returns the fetches, from one replica's values of ``needs`` and the handles."""
         inputs = {ref: values[ref] for ref in self.needs}
+        inputs.update(handles)
         # The step has finished by now, so control edges that wait for parts of it are satisfied.
         inputs.update({ref: tf.no_op() for ref in self._order_only})
         return self._lifted(inputs, lambda sums: [value for value, _ in sums])
@@ -90,6 +97,7 @@ def defer(
         name
         for name, inputs in everything.items()
         if name not in base_names
+        and snapshot.nodes[name].op not in QUEUE_SIZES
         and (is_stateful(snapshot.nodes[name].op) or _touches(snapshot, name, inputs, owners))
     ]
     forced_refs = [f"^{name}" for name in stateful] + [f for f in fetches if f.startswith("^")]
@@ -100,9 +108,11 @@ def defer(
         ref for ref in dict.fromkeys([*inputs, *tensors]) if node_name(ref) not in deferred_nodes
     ]
     changes = any(map(Effects.of(snapshot).changes_state, (snapshot.nodes[n] for n in stateful)))
+    deferred = Deferred(snapshot, tensors, needs, input_refs, owners) if tensors else None
+    handles = deferred.handles if deferred else ()
     return Division(
-        in_step=[*forced_refs, *needs],
-        deferred=Deferred(snapshot, tensors, needs, input_refs, owners) if tensors else None,
+        in_step=[*forced_refs, *(ref for ref in needs if ref not in handles)],
+        deferred=deferred,
         has_effects=changes or len(tensors) < len(fetches),
     )
 

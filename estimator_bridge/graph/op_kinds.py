@@ -1,6 +1,6 @@
 """Kinds of ops that the engine treats specially, by type name."""
 
-__all__ = ["DEQUEUES", "DRAWS", "MEETINGS", "QUEUES", "READS", "V1_CONTROL_FLOW"]
+__all__ = ["DEQUEUES", "DRAWS", "MEETINGS", "QUEUES", "QUEUE_SIZES", "READS", "V1_CONTROL_FLOW"]
 
 # Random ops, with their stateless equivalents (see randomness.py).
 DRAWS = {
@@ -25,6 +25,9 @@ READS = frozenset(
         "QueueIsClosedV2",
     }
 )
+
+# Of these, what threads of the program change between any two reads.
+QUEUE_SIZES = frozenset({"QueueSizeV2", "QueueIsClosedV2"})
 
 # Ops that exchange values between replicas.
 MEETINGS = frozenset({"AllToAll", "CollectivePermute", "CrossReplicaSum"})

@@ -29,6 +29,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph.function_library import called_functions, functions_where
+from estimator_bridge.graph.kernel_draws import draw_nodes, has_kernel_draws
 from estimator_bridge.graph.op_kinds import DRAWS
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful
 
@@ -122,8 +123,10 @@ class Randomness:
         draw.attr["Tshape"].CopyFrom(node.attr["T"])
         kind = "dtype" if node.op != "RandomUniformInt" else "Tout"
         draw.attr["dtype"].CopyFrom(node.attr[kind])
-        is_converted = self._for_xla and node.op == "RandomUniform" and has_same_draws(node)
-        last = _float_of_bits(draw) if is_converted else [draw]
+        last = [draw]
+        number_type = tf.as_dtype(node.attr[kind].type)
+        if self._for_xla and has_kernel_draws(node.op, number_type):
+            last = draw_nodes(node, number_type, name, [shape, key, counter])
         if not self._alike:
             return [*maker.nodes, *last]
         rows = tf.compat.v1.NodeDef(name=node.name, op="BroadcastTo")
@@ -172,31 +175,9 @@ class Randomness:
 
 def has_same_draws(node: tf.compat.v1.NodeDef) -> bool:
     """Returns whether ``RandomStreams.for_xla`` gives a node the numbers of its kernel."""
-    if node.op == "RandomUniform":
-        return node.attr["dtype"].type == tf.float32.as_datatype_enum
-    return node.op == "RandomUniformInt"
-
-
-def _float_of_bits(drawn: tf.compat.v1.NodeDef) -> list[tf.compat.v1.NodeDef]:
-    """Returns nodes that draw uniform float32 numbers as TensorFlow's kernels do.
-
-    The lower 23 bits become the mantissa of a number from 1 to 2, see Uint32ToFloat in
-    tensorflow/core/lib/random/random_distributions_utils.h. XLA uses the upper ones.
-    """
-    nodes = _Nodes(f"{drawn.name}/float")
-    bits = tf.compat.v1.NodeDef(name=f"{drawn.name}/bits", op="StatelessRandomUniformFullIntV2")
-    bits.input.extend(drawn.input)
-    bits.attr["Tshape"].CopyFrom(drawn.attr["Tshape"])
-    bits.attr["dtype"].type = tf.uint32.as_datatype_enum
-    mantissa = nodes.add(
-        "BitwiseAnd", [bits.name, nodes.const(np.uint32((1 << 23) - 1))], T=tf.uint32
-    )
-    number = nodes.add("BitwiseOr", [mantissa, nodes.const(np.uint32(127 << 23))], T=tf.uint32)
-    cast = nodes.add("Bitcast", [number], T=tf.uint32, type=tf.float32)
-    one = nodes.const(np.float32(1))
-    result = tf.compat.v1.NodeDef(name=drawn.name, op="Sub", input=[cast, one])
-    result.attr["T"].type = tf.float32.as_datatype_enum
-    return [bits, *nodes.nodes, result]
+    if node.op == "RandomUniformInt":
+        return True
+    return has_kernel_draws(node.op, tf.as_dtype(node.attr["dtype"].type))
 
 
 def _clone_name(function: str, replica: int) -> str:

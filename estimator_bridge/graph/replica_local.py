@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph.snapshot import Snapshot
 
-__all__ = ["ReplicaLocal", "ReplicaLocals", "deal_out", "replica_locals", "whole_of"]
+__all__ = ["ReplicaLocal", "ReplicaLocals", "deal_out", "parts_of", "replica_locals", "whole_of"]
 
 _locals_by_graph: weakref.WeakKeyDictionary[tf.Graph, ReplicaLocals] = weakref.WeakKeyDictionary()
 
@@ -85,15 +85,21 @@ def deal_out(
       has_first: whether the first of all replicas is in this process.
     """
     first, *others = copies
-    part = first_part = value
-    if not kind.is_mean:
-        # TensorFlow divides integers too, and loses the remainder; the first copy keeps it.
-        is_integer = value.dtype.is_integer
-        part = value // replicas if is_integer else value / replicas
-        first_part = value - part * (replicas - 1) if is_integer and has_first else part
-    first.assign(first_part)
+    first_part, part = parts_of(value, kind, replicas)
+    first.assign(first_part if has_first else part)
     for copy in others:
         copy.assign(part)
+
+
+def parts_of(value: tf.Tensor, kind: ReplicaLocal, replicas: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the parts of a whole's value that the first replica and each other one get; eager."""
+    if kind.is_mean:
+        return value, value
+    if not value.dtype.is_integer:
+        return value / replicas, value / replicas
+    # TensorFlow divides integers too, and loses the remainder; the first copy keeps it.
+    part = value // replicas
+    return value - part * (replicas - 1), part
 
 
 def _identity(node: tf.compat.v1.NodeDef) -> tf.compat.v1.NodeDef:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import tensorflow as tf
 
-from estimator_bridge.graph.replica_local import ReplicaLocal, deal_out, whole_of
+from estimator_bridge.graph.replica_local import ReplicaLocal, deal_out, parts_of, whole_of
 
 __all__ = ["WholeValues"]
 
@@ -51,6 +51,14 @@ class WholeValues:
     def settle(self, name: str, total: tf.Tensor) -> None:
         """Sets the value of a whole from the sum of all copies; eager."""
         self._variables[name].assign(whole_of(total, self.replicas, self._kinds[name]))
+
+    def parts(self, name: str) -> list[tf.Tensor]:
+        """Returns the values of the replicas' copies; empty if the whole has none; eager."""
+        whole = self._variables[name]
+        if not whole.is_initialized():
+            return []
+        first, other = parts_of(whole.read_value(), self._kinds[name], self.replicas)
+        return [first, *[other] * (self.replicas - 1)]
 
     def deal_out(self, name: str, copies: Sequence[tf.Variable], ran: Collection[str]) -> None:
         """Distributes a value that a session's function wrote to this process's replicas; eager.

@@ -54,6 +54,9 @@ class StepFetches:
             division = defer(snapshot, base, fetches, outside, owners)
             self._deferred, self.has_effects = division.deferred, division.has_effects
             self.operations = [ref for ref in division.in_step if ref.startswith("^")]
+            if self._deferred:
+                session.resources.prepare(self._deferred.handles)
+        self._resources = session.resources
         self.needs = self._deferred.needs if self._deferred else self.refs
         if any(tensor_of(ref).dtype in (tf.variant, tf.resource) for ref in self.needs):
             # The state of a TensorArray cannot pass from step to step.
@@ -105,9 +108,10 @@ class StepFetches:
         values = dict(zip(self.needs, needs))
 
         def compute() -> list[Any]:
+            handles = self._resources.handles(deferred.handles)
             return [
                 tf.ensure_shape(value, traced.shape)
-                for value, traced in zip(deferred(values), self._traced)
+                for value, traced in zip(deferred(values, handles), self._traced)
             ]
 
         return compute() if is_wanted is True else tf.cond(is_wanted, compute, self.none)

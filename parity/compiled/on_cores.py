@@ -17,7 +17,7 @@ from estimator_bridge.compile_for import CompileError, CompileOnlyEnd, NotCompil
 from parity import environment
 from parity.compiled.several import SeveralSlices
 
-__all__ = ["DIGITS", "compile_program", "emulate_cores"]
+__all__ = ["DIGITS", "Modes", "compile_program", "emulate_cores", "program_on_cores"]
 
 emulate_cores = eb.runtime.emulate_cores
 
@@ -38,7 +38,11 @@ def compile_program(name: str, job: SeveralSlices) -> None:
     """
     replicas = job.request.target.replicas
     with tempfile.TemporaryDirectory() as folder:
-        parts = _digits(folder, replicas) if name == DIGITS else _of_parity(name, folder, replicas)
+        parts = (
+            _digits(folder, replicas)
+            if name == DIGITS
+            else program_on_cores(name, folder, replicas)
+        )
         estimator, train_input, eval_input, predict_input = parts
         calls: dict[str, Callable[[], Any]] = {
             "training": lambda: estimator.train(train_input, steps=1),
@@ -54,10 +58,10 @@ def compile_program(name: str, job: SeveralSlices) -> None:
                 job.refuse(mode, CompileError(NotCompiledReason.TENSORFLOW, text))
 
 
-_Made = tuple[eb.tpu.TPUEstimator, Callable, Callable, Callable]
+Modes = tuple[eb.tpu.TPUEstimator, Callable, Callable, Callable]
 
 
-def _digits(folder: str, replicas: int) -> _Made:
+def _digits(folder: str, replicas: int) -> Modes:
     from models.mnist.dataset import make_dataset, open_data
     from models.mnist.model import MODEL
 
@@ -80,11 +84,25 @@ def _digits(folder: str, replicas: int) -> _Made:
     return estimator, input_fn, input_fn, input_fn
 
 
-def _of_parity(name: str, folder: str, replicas: int) -> _Made:
+def program_on_cores(
+    name: str, folder: str, replicas: int, master: str = "", steps_of_loop: int = 2
+) -> Modes:
+    """Returns a program's estimator on cores, and its inputs of training and the other modes.
+
+    Args:
+      name: one of ``parity.programs``.
+      folder: the folder of its files.
+      replicas: the number of replicas.
+      master: the cores; by default emulated ones.
+      steps_of_loop: the ``iterations_per_loop``.
+    """
     program = environment.load(name)
     original = program.make_estimator(str(Path(folder, "model")))
     config = eb.tpu.RunConfig(
-        master=f"emulated:{replicas}", model_dir=original.model_dir, tf_random_seed=2024
+        master=master or f"emulated:{replicas}",
+        model_dir=original.model_dir,
+        tf_random_seed=2024,
+        tpu_config=eb.tpu.TPUConfig(iterations_per_loop=steps_of_loop),
     )
     sizes: dict[str, Any] = {
         "train_batch_size": TRAIN_EXAMPLES * replicas,

@@ -109,9 +109,9 @@ def _train_and_evaluate(folder: str) -> None:
     )
 
 
-def _tpu_train(folder: str) -> None:
-    """Runs TPUEstimator on two emulated cores, two steps a loop; the original's on the CPU."""
-    where = {} if IS_ORIGINAL else {"master": "emulated:2"}
+def _tpu_train(folder: str, master: str = "emulated:2") -> None:
+    """Runs TPUEstimator on two cores, two steps a loop; the original's on the CPU."""
+    where = {} if IS_ORIGINAL else {"master": master}
     loop = tpu.TPUConfig(iterations_per_loop=2)
     config = tpu.RunConfig(model_dir=folder, tpu_config=loop, **where, **_SETTINGS)
     estimator = tpu.TPUEstimator(
@@ -132,6 +132,7 @@ PROGRAMS: dict[str, Callable[[str], None]] = {
     "retention": functools.partial(_train, save_checkpoints_steps=1, keep_checkpoint_max=2),
     "train_and_evaluate": _train_and_evaluate,
     "tpu": _tpu_train,
+    "jax": functools.partial(_tpu_train, master="jax:cpu:2"),
     "warm_start": _warm_start,
 }
 

@@ -23,7 +23,7 @@ from parity.faults.options import Options
 
 __all__ = ["NAMES", "Ground", "describe_deviations", "deviations_of", "run", "table"]
 
-NAMES = ["train", "retention", "train_and_evaluate", "tpu", "warm_start"]
+NAMES = ["train", "retention", "train_and_evaluate", "tpu", "jax", "warm_start"]
 _AT_ONCE = 2
 _TOGETHER = 8  # folders in which one process continues, one after the other
 _SECS = 120.0

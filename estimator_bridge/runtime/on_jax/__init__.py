@@ -10,9 +10,10 @@ the block before it. Blocks are padded to a few sizes, so that JAX compiles few 
 part, such as metrics, follows a block, step by step (``host_steps``).
 
 Each device keeps its own copy of a variable, so batch normalization's averages differ between
-replicas, and a checkpoint has the first replica's, as on a TPU. Uniform numbers and integers are
-those of emulated cores: XLA draws the same bits, and the step makes floats of them as TensorFlow's
-kernels do. What is missing is refused while the model is traced (``refusals``).
+replicas, and a checkpoint has the first replica's, as on a TPU, or the mean where the program
+declares it. Random numbers are those of emulated cores: XLA draws the same bits, and the step makes
+floats of them as TensorFlow's kernels do (``graph/kernel_draws.py``). What is missing is refused
+while the model is traced (``refusals``), and what cannot be lowered when the loop is made.
 
 JAX is imported by these functions alone, when one is called. One private name of JAX is used, the
 conversion of HLO to StableHLO, so a range of releases is pinned (``devices``).

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph import LiftedSession, with_user_line
+from estimator_bridge.compile_for import LoweredStep
+from estimator_bridge.graph import LiftedSession, host_device, with_user_line
 from estimator_bridge.runtime.on_jax.blocks import Blocks
 from estimator_bridge.runtime.on_jax.host_steps import HostSteps
 from estimator_bridge.runtime.on_jax.program import with_x64
@@ -18,6 +19,7 @@ from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.prepared_step import prepare_step
 from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.runtime.step_values import LoopRequest, LoopResult, Step
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["JaxLoop"]
 
@@ -64,6 +66,7 @@ class JaxLoop:
             step.counter,
             prepared.is_counted or step.counter is None,
         )
+        self._step.lower()  # an error says now what cannot be lowered, and not after the start
         self._blocks = Blocks(self._step)
 
     def __call__(
@@ -91,3 +94,19 @@ class JaxLoop:
             return result
         except tf.errors.OpError as error:
             raise with_user_line(error, self._session.graph) from None
+
+    @property
+    def variables(self) -> set[str]:
+        """The variables that a replica uses in a step."""
+        return self._step.run.variables
+
+    def check_compiles(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
+        """Does nothing: a loop is not made before XLA can compile its step."""
+        del for_tpu, allowed
+
+    def lower(self, replicas: int, has_values: bool = True) -> LoweredStep:
+        """Lowers a replica's part of the step for a TPU's compiler: see ``StepLowering.lower``."""
+        if has_values:
+            self._step.run.check_ready()
+        with eager_mode(), tf.device(host_device()):
+            return self._step.run.lowering.lower(replicas, has_values)

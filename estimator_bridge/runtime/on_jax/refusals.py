@@ -45,7 +45,7 @@ def check_step(run: ReplicaStep, session: LiftedSession, strategy: Any) -> None:
             raise NotOnJaxError(
                 f"{node.name!r} ({node.op} of {tf.as_dtype(node.attr['dtype'].type).name}), at "
                 f"{line_of_node(graph, node.name)}: XLA would draw other numbers than TensorFlow. "
-                f"Steps on {name} draw uniform float32 and integers. {INSTEAD_OF_JAX}"
+                f"Steps on {name} draw uniform and normal floats, and integers. {INSTEAD_OF_JAX}"
             )
         if draws or called_functions(node) & random_functions:
             raise NotOnJaxError(

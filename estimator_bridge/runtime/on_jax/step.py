@@ -8,6 +8,7 @@ import math
 
 import tensorflow as tf
 
+from estimator_bridge.errors import INSTEAD_OF_JAX, NotCompilableError
 from estimator_bridge.graph import LiftedSession, host_device
 from estimator_bridge.runtime.on_jax.host_steps import HostSteps
 from estimator_bridge.runtime.on_jax.program import StepsProgram, StepsShape
@@ -60,18 +61,25 @@ class JaxStep:
             is_random=self.run.is_random,
         )
 
+    def lower(self) -> None:
+        """Lowers the step, if that has not happened yet; see ``program``."""
+        assert self.program
+
     @functools.cached_property
     def program(self) -> StepsProgram:
-        """The JAX program; the step is lowered when it is first needed.
+        """The JAX program, of the lowered step.
 
         Raises:
           NotCompilableError: TensorFlow cannot lower the step.
         """
         run, strategy = self.run, self.strategy
-        with eager_mode(), tf.device(host_device()):
-            lowered = run.lowering_of_used.lower(
-                strategy.num_replicas_in_sync, has_values=False, updates=run.updates
-            )
+        try:
+            with eager_mode(), tf.device(host_device()):
+                lowered = run.lowering_of_used.lower(
+                    strategy.num_replicas_in_sync, has_values=False, updates=run.updates
+                )
+        except NotCompilableError as error:
+            raise NotCompilableError(f"{error}\n{INSTEAD_OF_JAX}") from error
         return StepsProgram(
             lowered, run.updates, self.shape, len(run.tensors), strategy.jax_devices
         )

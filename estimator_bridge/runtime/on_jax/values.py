@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ class JaxValues:
 
     Steps update the arrays; sessions, savers and the host's part of a step use the variables. Each
     side's values reach the other when it needs them. Each device has its own copy: like the copies
-    on a TPU's cores, they may differ, and sessions see the first replica's.
+    on a TPU's cores, they may differ, and sessions see the first replica's. Of a variable that is
+    declared local to a replica (``graph/replica_local.py``), they see the sum or the mean.
 
     Args:
       sharding: the sharding of an array that every device has whole.
@@ -84,6 +85,8 @@ class JaxValues:
                     )
                 # A copy: the array's memory is the next step's.
                 resources.first_copy(name).assign(np.array(_first(self._arrays[name])))
+                if resources.wholes.get(name) is not None:
+                    resources.wholes.settle(name, tf.add_n(_each(self._arrays[name])))
                 self._newer.discard(name)
 
     def drop(self, names: Iterable[str]) -> None:
@@ -107,11 +110,28 @@ class JaxValues:
             return
         with eager_mode(), tf.device(host_device()):
             # A copy: JAX may use the memory of what it gets, and TensorFlow assigns in place.
-            values: Mapping[str, np.ndarray] = {
-                name: np.array(resources.first_copy(name).read_value()) for name in missing
-            }
-        for name, value in values.items():
-            self._arrays[name] = jax.device_put(value, self._sharding)
+            for name in missing:
+                whole = resources.wholes.get(name) is not None
+                parts = resources.wholes.parts(name) if whole else []
+                if parts:
+                    self._arrays[name] = self._of_parts(list(map(np.array, parts)))
+                else:
+                    value = np.array(resources.first_copy(name).read_value())
+                    self._arrays[name] = jax.device_put(value, self._sharding)
+
+    def _of_parts(self, parts: Sequence[np.ndarray]) -> Any:
+        """Returns an array of which each device has its own value."""
+        import jax
+
+        devices = self._sharding.mesh.devices.flat
+        each = [jax.device_put(part, device) for part, device in zip(parts, devices)]
+        return jax.make_array_from_single_device_arrays(parts[0].shape, self._sharding, each)
+
+
+def _each(array: Any) -> list[np.ndarray]:
+    """Returns copies of the devices' values, the first replica's first."""
+    by_device = {shard.device: shard.data for shard in array.addressable_shards}
+    return [np.array(by_device[device]) for device in array.sharding.mesh.devices.flat]
 
 
 def _first(array: Any) -> np.ndarray:
