@@ -71,12 +71,12 @@ def is_installed(path: str) -> bool:
     path = os.path.realpath(path)
     if path.startswith(_FOLDERS) or any(part in path.split(os.sep) for part in _INSTALLED):
         return True
-    for entry in sys.path:
-        folder = os.path.join(os.path.realpath(entry), "")
-        if path.startswith(folder):
-            if path[len(folder) :].partition(os.sep)[0] in _recorded_names(folder):
-                return True
-    return False
+    folders = (os.path.join(os.path.realpath(entry), "") for entry in sys.path)
+    return any(
+        path[len(folder) :].partition(os.sep)[0] in _recorded_names(folder)
+        for folder in folders
+        if path.startswith(folder)
+    )
 
 
 @functools.cache
