@@ -132,6 +132,13 @@ def _in_memory(name: str, does: str, program: str, **settings: Any) -> list[Work
     ]
 
 
+def _predictor(source: str, does: str) -> Workload:
+    title = f"a call of contrib.predictor.from_{source}, {does}"
+    return Workload(
+        f"predictor_{source}", title, "predictor", {"source": source}, ("here", "tf1"), "calls"
+    )
+
+
 WORKLOADS = [
     _steps("mlp", "MLP 64-128-10, batch 32"),
     _steps("conv32", "conv net 16x16, batch 32"),
@@ -152,6 +159,7 @@ WORKLOADS = [
     *_in_memory("evaluate", "evaluate", "evaluate"),
     *_in_memory("predict", "predict", "predict"),
     *_in_memory("predict_batches", "predict whole batches of", "predict", single=False),
+    *(_predictor(s, "one row") for s in ("saved_model", "estimator", "contrib_estimator")),
     Workload("startup", "start-up", "startup", {}, _ALL_ESTIMATORS, "once"),
     Workload("big_graph", "BERT-base graph to first step", "big_graph", {}, _BOTH, "once", 0.5),
     Workload("settings", "MLP under other settings", "settings", {}, _SETTINGS, table="settings"),

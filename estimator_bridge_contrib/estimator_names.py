@@ -186,7 +186,10 @@ NAMES: dict[str, dict[str, str]] = {
         "linear_optimizer.sparse_feature_column": "SparseFeatureColumn",
     },
     "predictor": {
-        "predictor": "Predictor from_contrib_estimator from_estimator from_saved_model",
+        "predictor.predictor": "Predictor",
+        "predictor.predictor_factories": """
+            from_contrib_estimator from_estimator from_saved_model
+        """,
     },
     "timeseries": {
         "timeseries": "saved_model_utils",

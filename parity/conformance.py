@@ -109,7 +109,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--record", action="store_true", help="keep the scores beside this file, for the docs"
     )
     parser.add_argument(
-        "--write-docs", action="store_true", help="write the kept scores into docs/evidence/conformance.md"
+        "--write-docs",
+        action="store_true",
+        help="write the kept scores into docs/evidence/conformance.md",
     )
     return parser.parse_args(arguments)
 

@@ -28,8 +28,8 @@ _HEAD_1X = """\
 # The same programs under TensorFlow 1.15 and here
 
 Written by `python -m parity.compare --original PYTHON --report`, with a PYTHON that has TensorFlow
-1.15.5. The programs are in `parity/programs/`; [docs/evidence/parity.md](../docs/evidence/parity.md) describes the
-comparison. TensorFlow {original} with its own Estimator and tf.contrib; TensorFlow {here} with this
+1.15.5. The programs are in `parity/programs/`;
+[docs/evidence/parity.md](../docs/evidence/parity.md) describes the comparison. TensorFlow {original} with its own Estimator and tf.contrib; TensorFlow {here} with this
 library. Both sides run after `tf.disable_v2_behavior()`.
 
 ## Numbers

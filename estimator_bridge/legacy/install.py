@@ -31,7 +31,8 @@ def install() -> None:
     - ``tf.estimator``, ``tf.compat.v1.estimator`` and ``tf.compat.v2.estimator``, as attributes
       and for imports such as ``from tensorflow.compat.v1 import estimator``.
     - The package ``tensorflow_estimator`` with its modules, and ``tensorflow.python.estimator``.
-      docs/evidence/library_names.md lists the names that libraries import there, private ones included.
+      docs/evidence/library_names.md lists the names that libraries import there, private ones
+      included.
     - ``tf.distribute.cluster_resolver.TPUClusterResolver`` as in `estimator_bridge.tpu`.
     - ``tf.distribute.TPUStrategy``, and the functions that connect to a TPU and initialize it, for
       emulated cores too.

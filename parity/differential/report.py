@@ -22,7 +22,8 @@ _MODES = {
 _HEAD = """\
 # Cases beside TensorFlow's own Estimator
 
-Written by `make differential`; [docs/evidence/differential.md](../../docs/evidence/differential.md) describes it.
+Written by `make differential`;
+[docs/evidence/differential.md](../../docs/evidence/differential.md) describes it.
 
 | mode | cases | agree | documented | differ |
 |---|---|---|---|---|

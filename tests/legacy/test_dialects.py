@@ -185,3 +185,21 @@ def test_guarded_imports(tmp_path):
     ]
     assert guarded == ["second", "fourth", "sixth"]
     assert not is_guarded(str(tmp_path / "none.py"), 1)
+
+
+def test_what_pip_put_beside_the_program_is_installed(tmp_path, monkeypatch):
+    """As `pip install --target .` does for a function in the cloud."""
+    record = tmp_path / "tool-1.0.dist-info" / "RECORD"
+    record.parent.mkdir()
+    record.write_text(
+        "tool/__init__.py,sha256=x,12\nsix.py,,\n../../bin/tool,,\n__pycache__/six.pyc,,\n"
+    )
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path / "link"))
+    installed = ("tool/__init__.py", "tool/deep/module.py", "six.py")
+    own = ("train.py", "tools/module.py", "__pycache__/train.py", "any.py")
+    assert [is_installed(str(tmp_path / name)) for name in (*installed, *own)] == [
+        *(True for _ in installed),
+        *(False for _ in own),
+    ]

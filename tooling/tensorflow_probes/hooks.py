@@ -25,6 +25,7 @@ from estimator_bridge.tensorflow_private.hooks import (
     watched_loss,
     write_graph_def,
 )
+from estimator_bridge.tensorflow_private.sessions import SessionCalls
 from estimator_bridge.tensorflow_private.timers import steady_time, timed_modules, use_steady_timers
 from tooling.tensorflow_probes.registry import check, new_graph, probe
 
@@ -98,3 +99,20 @@ def _writers() -> None:
         forget_event_writers(folder)
         check(writer not in open_event_writers(), "a writer stays in the cache")
         v1.summary.FileWriterCache.clear()
+
+
+@probe("SessionCalls")
+def _session_calls() -> None:
+    with new_graph() as graph:
+        x = v1.placeholder(tf.float32, [None])
+        fetches = {"y": 2 * x}
+        with v1.Session(graph=graph) as session:
+            session_run, v1.Session._run = v1.Session._run, None  # it works without
+            try:
+                got = SessionCalls().run(session, fetches, {x: [1.0, 2.0]})
+            finally:
+                v1.Session._run = session_run
+        check(list(got["y"]) == [2, 4], "a session")
+        with _train.MonitoredSession() as monitored:
+            got = SessionCalls().run(monitored, fetches, {x: [3.0]})
+            check(list(got["y"]) == [6], "a monitored session")

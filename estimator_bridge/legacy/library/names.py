@@ -1,7 +1,7 @@
 """Names of Estimator's modules that libraries import besides the public ones, and their paths.
 
-`docs/evidence/library_names.md` lists the libraries. Any other name raises a MissingNameError that suggests
-a similar name.
+`docs/evidence/library_names.md` lists the libraries. Any other name raises a MissingNameError that
+suggests a similar name.
 """
 
 from __future__ import annotations

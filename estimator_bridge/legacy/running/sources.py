@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
+import glob
 import os
+import re
 import site
 import sys
 import sysconfig
@@ -60,9 +63,33 @@ _FOLDERS = _python_folders()
 
 
 def is_installed(path: str) -> bool:
-    """Returns whether a file belongs to Python or an installed package, not to the program."""
+    """Returns whether a file belongs to Python or an installed package, not to the program.
+
+    `pip install --target` takes any folder, also the program's own: there, the records that pip
+    writes list what belongs to packages.
+    """
     path = os.path.realpath(path)
-    return path.startswith(_FOLDERS) or any(part in path.split(os.sep) for part in _INSTALLED)
+    if path.startswith(_FOLDERS) or any(part in path.split(os.sep) for part in _INSTALLED):
+        return True
+    folders = (os.path.join(os.path.realpath(entry), "") for entry in sys.path)
+    return any(
+        path[len(folder) :].partition(os.sep)[0] in _recorded_names(folder)
+        for folder in folders
+        if path.startswith(folder)
+    )
+
+
+@functools.cache
+def _recorded_names(folder: str) -> frozenset[str]:
+    """Returns the files and folders of a folder that pip installed there."""
+    names = set()
+    for record in glob.glob(os.path.join(glob.escape(folder), "*.dist-info", "RECORD")):
+        try:
+            with open(record, encoding="utf-8", errors="replace") as file:
+                names |= {re.split("[/,]", line, maxsplit=1)[0] for line in file}
+        except OSError:  # removed, or not readable: its package counts as the program's
+            continue
+    return frozenset(names - {"..", "__pycache__", ""})
 
 
 def module_verdict(path: str) -> Verdict:
