@@ -121,8 +121,10 @@ def _results(name: str, replicas: int, master: str) -> dict[str, dict]:
             name, folder, replicas, master, STEPS_OF_LOOP
         )
         estimator.train(train, steps=STEPS)
+        checkpoint = estimator.latest_checkpoint()
+        assert checkpoint is not None
         return {
-            "weights": observe.weights(estimator.latest_checkpoint()),
+            "weights": observe.weights(checkpoint),
             "evaluation": dict(observe.flat(estimator.evaluate(evaluate))),
             "predictions": observe.predictions(estimator.predict(predict)),
         }

@@ -29,8 +29,9 @@ _HEAD_1X = """\
 
 Written by `python -m parity.compare --original PYTHON --report`, with a PYTHON that has TensorFlow
 1.15.5. The programs are in `parity/programs/`;
-[docs/evidence/parity.md](../docs/evidence/parity.md) describes the comparison. TensorFlow {original} with its own Estimator and tf.contrib; TensorFlow {here} with this
-library. Both sides run after `tf.disable_v2_behavior()`.
+[docs/evidence/parity.md](../docs/evidence/parity.md) describes the comparison. TensorFlow
+{original} with its own Estimator and tf.contrib; TensorFlow {here} with this library. Both sides
+run after `tf.disable_v2_behavior()`.
 
 ## Numbers
 
