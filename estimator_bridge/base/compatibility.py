@@ -82,35 +82,35 @@ def settle_tpu_wheel() -> None:
             os.environ["TPU_SKIP_MDS_QUERY"] = "1"
 
 
-def check_versions(installed: Mapping[str, str] | None = None) -> None:
+def check_versions(versions: Mapping[str, str] | None = None) -> None:
     """Checks that TensorFlow is supported, and that tf-keras matches it.
 
     The check reads package metadata and imports nothing. A TensorFlow newer than the tested
     releases only causes a warning.
 
     Args:
-        installed: Versions by distribution name; by default the installed ones.
+        versions: Versions by distribution name; by default the installed ones.
 
     Raises:
         ImportError: TensorFlow or tf-keras is missing or too old, or they do not match.
     """
-    installed = installed_versions() if installed is None else installed
+    versions = installed_versions() if versions is None else versions
     tensorflow = {
-        name: installed[name]
+        name: versions[name]
         for name in _TENSORFLOW
-        if name in installed and not tpu_wheels.is_stand_in(installed[name])
+        if name in versions and not tpu_wheels.is_stand_in(versions[name])
     }
-    tf_keras = next((installed[name] for name in _TF_KERAS if name in installed), None)
-    if not tensorflow and "tensorflow" in installed:
+    tf_keras = next((versions[name] for name in _TF_KERAS if name in versions), None)
+    if not tensorflow and "tensorflow" in versions:
         raise ImportError(
-            f"tensorflow {installed['tensorflow']} is a package without files that stands for "
+            f"tensorflow {versions['tensorflow']} is a package without files that stands for "
             f"tensorflow-tpu, which is not installed. Run: {tpu_wheels.keep_command()}"
         )
     if not tensorflow:
         if importlib.util.find_spec("tensorflow") is not None:
             return  # A custom build without metadata.
         raise ImportError(
-            f"estimator_bridge needs TensorFlow {_supported()}, but found none. "
+            f"estimator_bridge needs TensorFlow {_version_range()}, but found none. "
             f"Run: {_pip_install()}"
         )
     if len({_minor(version) for version in tensorflow.values()}) > 1:
@@ -118,7 +118,7 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
         if tpu_wheels.TENSORFLOW_TPU in tensorflow:
             raise ImportError(
                 tpu_wheels.damaged_tpu_wheel(
-                    installed,
+                    versions,
                     "estimator_bridge found several TensorFlows of different versions in one "
                     f"environment: {both}. They overwrite each other's files.",
                 )
@@ -132,11 +132,11 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
     minor = _minor(version)
     if minor < OLDEST_TENSORFLOW:
         raise ImportError(
-            f"estimator_bridge needs TensorFlow {_supported()}, but found {name} {version}, which "
-            f"still has tf.estimator itself. Use that, or run: {_pip_install()}"
+            f"estimator_bridge needs TensorFlow {_version_range()}, but found {name} {version}, "
+            f"which still has tf.estimator itself. Use that, or run: {_pip_install()}"
         )
-    if name == tpu_wheels.TENSORFLOW_TPU and "libtpu" in installed:
-        unfit = tpu_wheels.unfit_libtpu(version, installed["libtpu"])
+    if name == tpu_wheels.TENSORFLOW_TPU and "libtpu" in versions:
+        unfit = tpu_wheels.unfit_libtpu(version, versions["libtpu"])
         # TPU_LIBRARY_PATH names another libtpu than the installed one.
         if unfit and not os.environ.get("TPU_LIBRARY_PATH"):
             raise ImportError(unfit)
@@ -145,7 +145,7 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
         has = "no tf-keras" if tf_keras is None else f"tf-keras {tf_keras}"
         release = f"{minor[0]}.{minor[1]}"
         command = f'pip install "tf-keras~={release}.0"'
-        if name == tpu_wheels.TENSORFLOW_TPU and "tensorflow" not in installed:
+        if name == tpu_wheels.TENSORFLOW_TPU and "tensorflow" not in versions:
             command = tpu_wheels.tf_keras_command(minor)  # pip would install tensorflow over it
         raise ImportError(
             "estimator_bridge needs the tf-keras (Keras 2) that belongs to the installed "
@@ -154,7 +154,7 @@ def check_versions(installed: Mapping[str, str] | None = None) -> None:
         )
     if minor >= FIRST_UNTESTED_TENSORFLOW:
         warnings.warn(
-            f"estimator_bridge is tested with TensorFlow {_supported()}, but found {name} "
+            f"estimator_bridge is tested with TensorFlow {_version_range()}, but found {name} "
             f"{version}. It may work; if it does not, run: {_pip_install()}",
             stacklevel=3,
         )
@@ -167,7 +167,7 @@ def _minor(version: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def _supported() -> str:
+def _version_range() -> str:
     oldest, newest = OLDEST_TENSORFLOW, FIRST_UNTESTED_TENSORFLOW
     return f"{oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1] - 1}"
 

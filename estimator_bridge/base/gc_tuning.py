@@ -58,7 +58,7 @@ def unfreeze_gc() -> None:
 
 
 @contextlib.contextmanager
-def _paused() -> Iterator[None]:
+def _pause_collection() -> Iterator[None]:
     """Disables collection within the context; its objects then count as old, not as new."""
     if not gc.isenabled():
         yield
@@ -106,7 +106,7 @@ class _Finder:
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
             with quietly():
-                with _paused():
+                with _pause_collection():
                     load(module)
                 settle_devices()
 

@@ -70,10 +70,10 @@ def use_legacy_keras() -> None:
         return
     namespaces = _loaded_namespaces()
     _mend_search_paths(namespaces)
-    mended = _mend_attributes(namespaces) + _forget_submodules()
-    if mended:
+    places = _mend_attributes(namespaces) + _forget_submodules()
+    if places:
         warnings.warn(
-            f"Keras 3 was in use before estimator_bridge was imported ({', '.join(mended)}). "
+            f"Keras 3 was in use before estimator_bridge was imported ({', '.join(places)}). "
             "These names of TensorFlow are Keras 2 (tf-keras) from here on, but objects that the "
             "program took from them before still belong to Keras 3 and will not work in a "
             "model_fn. Move `import estimator_bridge` above the first use of Keras; best, above "
@@ -115,14 +115,14 @@ def _mend_search_paths(namespaces: list[tuple[str, ModuleType]]) -> None:
 
 def _mend_attributes(namespaces: list[tuple[str, ModuleType]]) -> list[str]:
     """Replaces attributes that are already bound to Keras 3; returns their names."""
-    mended = {}  # a dict for an ordered set
+    places = {}  # a dict for an ordered set
     for ending, namespace in namespaces:
         for name, replacement in _ATTRIBUTES[ending].items():
             # vars(), since getattr() would make TensorFlow resolve unused names.
             if _is_keras_3(vars(namespace).get(name)):
                 setattr(namespace, name, importlib.import_module(replacement))
-                mended[".".join(filter(None, ("tf", ending, name)))] = True
-    return list(mended)
+                places[".".join(filter(None, ("tf", ending, name)))] = True
+    return list(places)
 
 
 def _is_keras_3(value: object) -> bool:

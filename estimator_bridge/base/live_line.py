@@ -32,7 +32,7 @@ class LiveLine:
         self._stream = stream
         self._is_shown = self._is_drawing = False
         self._is_line_open = False  # the program has begun a line: nothing is drawn over it
-        self._wrapped: list[tuple[TextIO, Callable[..., Any]]] = []
+        self._wrappers: list[tuple[TextIO, Callable[..., Any]]] = []
 
     @property
     def width(self) -> int:
@@ -67,10 +67,10 @@ class LiveLine:
     def close(self) -> None:
         """Removes the line, and gives the streams back."""
         self.erase()
-        for stream, wrapper in self._wrapped:
+        for stream, wrapper in self._wrappers:
             if vars(stream).get("write") is wrapper:
                 del stream.write
-        self._wrapped, self._is_line_open = [], False
+        self._wrappers, self._is_line_open = [], False
 
     def _put(self, text: str) -> None:
         self._is_drawing = True
@@ -81,13 +81,13 @@ class LiveLine:
             self._is_drawing = False
 
     def _wrap_streams(self) -> None:
-        if self._wrapped:
+        if self._wrappers:
             return
         for stream in {id(s): s for s in (self._stream, sys.stdout, sys.stderr)}.values():
             if hasattr(stream, "__dict__") and stream.isatty():
                 wrapper = self._making_room(stream.write)
                 stream.write = wrapper  # type: ignore[method-assign]
-                self._wrapped.append((stream, wrapper))
+                self._wrappers.append((stream, wrapper))
 
     def _making_room(self, write: Callable[[str], int]) -> Callable[[str], int]:
         def make_room(text: str) -> int:

@@ -104,5 +104,5 @@ def _level(text: str) -> int:
 def _is_chatter(line: str, level: int) -> bool:
     if level >= _ERRORS and _CHATTER.match(line):
         return True
-    logged = _LOGGED.match(line)
-    return logged is not None and _LETTERS.index(logged[1] or logged[2]) < level
+    match = _LOGGED.match(line)
+    return match is not None and _LETTERS.index(match[1] or match[2]) < level

@@ -124,12 +124,12 @@ def _of_json(value: Any, secret: str = "") -> Any:
 def _of_text(text: str) -> str:
     for pattern, mask in _RULES:
         text = pattern.sub(mask, text)
-    text = _IN_ADDRESS.sub(lambda match: _masked(match, True), text)
-    text = _FLAG.sub(lambda match: _masked(match, True), text)
-    return _NAMED.sub(lambda match: _masked(match, bool(match["start"])), text)
+    text = _IN_ADDRESS.sub(lambda match: _mask(match, True), text)
+    text = _FLAG.sub(lambda match: _mask(match, True), text)
+    return _NAMED.sub(lambda match: _mask(match, bool(match["start"])), text)
 
 
-def _masked(match: re.Match[str], is_flag: bool) -> str:
+def _mask(match: re.Match[str], is_flag: bool) -> str:
     value = match["value"]
     quote = value[0] if value[0] in "\"'" else ""
     if not _is_secret(match["name"], value.strip("\"'"), is_flag):

@@ -47,8 +47,8 @@ def is_secret_name(name: str, is_flag: bool = False) -> bool:
     if not words or words[-1] in _ABOUT:
         return False
     last, before = words[-1], (words[-2] if len(words) > 1 else "")
-    joined = "".join(words)
-    if joined.endswith(_ENDS) or any(word in _ENDS for word in words):
+    letters = "".join(words)
+    if letters.endswith(_ENDS) or any(word in _ENDS for word in words):
         return True
     if last == "token":
         return before not in _OF_TEXTS

@@ -74,17 +74,17 @@ def tf_keras_command(minor: tuple[int, int]) -> str:
     return f'pip install --no-deps "tf-keras~={minor[0]}.{minor[1]}.0"'
 
 
-def reinstall_tpu_wheel(installed: Mapping[str, str]) -> tuple[str, ...]:
+def reinstall_tpu_wheel(versions: Mapping[str, str]) -> tuple[str, ...]:
     """Returns the commands that restore tensorflow-tpu where other wheels wrote over its files.
 
     Args:
-        installed: versions by distribution name, tensorflow-tpu among them.
+        versions: versions by distribution name, tensorflow-tpu among them.
     """
-    version = installed[TENSORFLOW_TPU]
+    version = versions[TENSORFLOW_TPU]
     minor = _numbers(version)[:2]
     others = [
         name
-        for name, other in installed.items()
+        for name, other in versions.items()
         if name.startswith(("tensorflow", "tf-nightly"))
         and name != TENSORFLOW_TPU
         and not is_stand_in(other)
@@ -96,9 +96,9 @@ def reinstall_tpu_wheel(installed: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(commands)
 
 
-def damaged_tpu_wheel(installed: Mapping[str, str], reason: str) -> str:
+def damaged_tpu_wheel(versions: Mapping[str, str], reason: str) -> str:
     """Returns an error about a damaged tensorflow-tpu, with the commands that restore it."""
-    return f"{reason} Run: {' && '.join(reinstall_tpu_wheel(installed))}"
+    return f"{reason} Run: {' && '.join(reinstall_tpu_wheel(versions))}"
 
 
 def keep_command() -> str:

@@ -94,7 +94,7 @@ class KMeans(EstimatorV1):
 
     def predict_cluster_index(self, input_fn: Callable[..., Any]) -> Iterator[Any]:
         """Yields the index of each point's nearest center."""
-        yield from self._predicted(input_fn, CLUSTER_INDEX)
+        yield from self._predict_values(input_fn, CLUSTER_INDEX)
 
     def score(self, input_fn: Callable[..., Any]) -> float:
         """Returns the sum of distances of the first batch's points to their nearest centers.
@@ -105,7 +105,7 @@ class KMeans(EstimatorV1):
 
     def transform(self, input_fn: Callable[..., Any]) -> Iterator[np.ndarray]:
         """Yields each point's distances to all centers, [num_clusters], not squared."""
-        for distances in self._predicted(input_fn, ALL_DISTANCES):
+        for distances in self._predict_values(input_fn, ALL_DISTANCES):
             is_squared = self._distance_metric == _EUCLIDEAN
             yield np.sqrt(distances) if is_squared else distances
 
@@ -113,7 +113,7 @@ class KMeans(EstimatorV1):
         """Returns the centers in the latest checkpoint, [num_clusters, dimensions]."""
         return self.get_variable_value(self.CLUSTER_CENTERS_VAR_NAME)
 
-    def _predicted(self, input_fn: Callable[..., Any], key: str) -> Iterator[Any]:
+    def _predict_values(self, input_fn: Callable[..., Any], key: str) -> Iterator[Any]:
         for prediction in self.predict(input_fn, predict_keys=[key]):
             yield prediction[key]
 

@@ -61,12 +61,12 @@ def linear_model(
     Raises:
       ValueError: a linear model does not support a column, or two have the same name.
     """
-    ordered = sorted_columns(columns)
+    columns_in_order = sorted_columns(columns)
     state = ColumnState()
     weights: dict[str, Any] = {}
     by_column: dict[str, list[Any]] = {}
     with _v1.variable_scope(name, auxiliary_name_scope=False):
-        for column in ordered:
+        for column in columns_in_order:
             with _v1.variable_scope(scope_of(column), auxiliary_name_scope=False):
                 start = len(state.variables)
                 column.create_state(state)
@@ -78,11 +78,11 @@ def linear_model(
     cache = tf.__internal__.feature_column.FeatureTransformationCache(features)
     with tf.name_scope(name):
         sums = []
-        for column in ordered:
+        for column in columns_in_order:
             with tf.name_scope(scope_of(column)):
                 weight = weights[column.name]
                 sums.append(_weighted_sum(column, cache, state, weight, sparse_combiner))
-        _check_batch_sizes(sums, ordered)
+        _check_batch_sizes(sums, columns_in_order)
         total = tf.add_n(sums, name="weighted_sum_no_bias")
         logits = tf.nn.bias_add(total, bias, name="weighted_sum")
     return LinearModel(logits, bias, by_column, state)
@@ -114,8 +114,8 @@ def linear_logit_fn_builder(
             features, columns, units, sparse_combiner, cols_to_vars=variables
         )
         bias = variables.pop("bias")
-        weights = expanded([v for entry in variables.values() for v in _listed(entry)])
-        summarize_weights(_listed(bias)[0], weights, units)
+        weights = expanded([v for entry in variables.values() for v in _as_list(entry)])
+        summarize_weights(_as_list(bias)[0], weights, units)
         return logits
 
     return linear_logit_fn
@@ -163,7 +163,7 @@ def _check_batch_sizes(sums: Sequence[tf.Tensor], columns: Sequence[Any]) -> Non
         )
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 

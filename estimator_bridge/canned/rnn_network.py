@@ -164,5 +164,5 @@ def rnn_model_class() -> type:
 
 def _with_context(sequence: tf.Tensor, context: tf.Tensor) -> tf.Tensor:
     """Appends the context, [batch, depth], to each step of sequences [batch, steps, depth]."""
-    repeated = tf.tile(context[:, tf.newaxis], [1, tf.shape(sequence)[1], 1])
-    return tf.concat([sequence, repeated], 2)
+    context_of_steps = tf.tile(context[:, tf.newaxis], [1, tf.shape(sequence)[1], 1])
+    return tf.concat([sequence, context_of_steps], 2)

@@ -87,13 +87,13 @@ def sdca_train_op(
             for change, parts in zip(changes, unshrunk_parts):
                 updates += change(parts)
         with tf.control_dependencies(updates):
-            copied = [
+            copies = [
                 part.assign(shrunk(source.read_value(), optimizer.l1, optimizer.l2))
                 for column, sources in zip(_columns(examples), unshrunk_parts)
                 for part, source in zip(column.parts, sources)
             ]
             increment = _v1.assign_add(_v1.train.get_global_step(), 1)
-    return tf.group(increment, *copied)
+    return tf.group(increment, *copies)
 
 
 def _loss_type(head: Any) -> str:

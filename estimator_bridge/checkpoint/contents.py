@@ -32,7 +32,7 @@ def list_variables(path: str) -> list[tuple[str, list[int]]]:
     Raises:
       CheckpointError: the checkpoint does not exist or is damaged.
     """
-    path = _resolved(path)
+    path = _resolve(path)
     shapes = variable_shapes(path, open_checkpoint(path))
     return [(name, list(shapes[name])) for name in sorted(shapes)]
 
@@ -50,7 +50,7 @@ def load_variable(path: str, name: str) -> np.ndarray:
     Raises:
       CheckpointError: the checkpoint or variable does not exist, or the checkpoint is damaged.
     """
-    path = _resolved(path)
+    path = _resolve(path)
     reader = open_checkpoint(path)
     name = name[: -len(":0")] if name.endswith(":0") else name
     if not reader.has_tensor(name):
@@ -72,7 +72,7 @@ def step_of(path: str) -> int:
         return 0
 
 
-def _resolved(path: str) -> str:
+def _resolve(path: str) -> str:
     if not tf.io.gfile.isdir(path):
         return path
     latest = latest_checkpoint(path)

@@ -57,7 +57,7 @@ def finish_deletion(folder: str) -> None:
     Args:
       folder: the model_dir of a training that is about to start.
     """
-    note = read_note(_path(folder), _parsed)
+    note = read_note(_path(folder), _parse)
     if note is None:
         return
     checkpoint, files = note
@@ -73,7 +73,7 @@ def _files_of(prefix: str) -> list[str]:
     return [prefix + ".meta", prefix + ".index", *data_files(prefix), prefix]
 
 
-def _parsed(note: dict[str, Any]) -> tuple[str, dict[str, Identity]]:
+def _parse(note: dict[str, Any]) -> tuple[str, dict[str, Identity]]:
     checkpoint = note["checkpoint"]
     files = {name: (int(size), int(time)) for name, (size, time) in note["files"].items()}
     for name in (checkpoint, *files):

@@ -51,8 +51,8 @@ def latest_checkpoint(model_dir: str, passing_over: Collection[str] = ()) -> str
     state_file = os.path.join(model_dir, "checkpoint")
     has_state = tf.io.gfile.exists(state_file)
     listed_prefixes = checkpoints_in(model_dir)[::-1] if has_state else []
-    unnamed = [path for path in _numbered(model_dir) if not was_cut_short(path)]
-    candidates = list(dict.fromkeys([*listed_prefixes, *unnamed]))
+    unlisted_prefixes = [path for path in _numbered_prefixes(model_dir) if not was_cut_short(path)]
+    candidates = list(dict.fromkeys([*listed_prefixes, *unlisted_prefixes]))
     if not has_state and not candidates:
         return None
     problems: list[str] = []
@@ -143,14 +143,14 @@ def checkpoints_in(model_dir: str) -> list[str]:
     return [path for path in state.all_model_checkpoint_paths if path != newest] + [newest]
 
 
-def _numbered(model_dir: str) -> list[str]:
+def _numbered_prefixes(model_dir: str) -> list[str]:
     """Lists the checkpoints in the folder, highest step first."""
     names = set(tf.io.gfile.listdir(model_dir))
     matches = filter(None, map(_NUMBERED.fullmatch, names))
-    ordered = sorted(
+    order = sorted(
         ((int(match[2] or match[4]), match[1] or match[3]) for match in matches), reverse=True
     )
-    return [os.path.join(model_dir, f"{start}-{step}") for step, start in ordered]
+    return [os.path.join(model_dir, f"{start}-{step}") for step, start in order]
 
 
 def _problem(path: str) -> str | None:

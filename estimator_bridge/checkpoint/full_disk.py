@@ -36,7 +36,7 @@ def explained_full_disk(model_dir: str) -> Iterator[None]:
         "or use a model_dir on another disk; RunConfig(keep_checkpoint_max=...) sets how many "
         "checkpoints are kept."
     )
-    with _explained(clean_up, advice, model_dir):
+    with _explain_full_disk(clean_up, advice, model_dir):
         yield
 
 
@@ -56,12 +56,14 @@ def explained_full_disk_of(
       DiskError: it is read-only, or fails.
     """
     outcome = f"{output} was not written; existing files are unchanged."
-    with _explained(lambda: outcome, "or use a folder on another disk.", folder, only_writes):
+    with _explain_full_disk(
+        lambda: outcome, "or use a folder on another disk.", folder, only_writes
+    ):
         yield
 
 
 @contextlib.contextmanager
-def _explained(
+def _explain_full_disk(
     outcome: Callable[[], str], advice: str, folder: str, only_writes: bool = False
 ) -> Iterator[None]:
     """Turns errors of a disk into this library's; ``outcome`` cleans up, and says what stands."""

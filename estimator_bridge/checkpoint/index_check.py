@@ -54,19 +54,19 @@ def _check(content: bytes, data_files: tuple[tuple[str, int], ...]) -> None:
     entries = table_entries(content)
     if not entries or entries[0][0]:
         raise TableError("it has no header")
-    if _parsed(BundleHeaderProto, entries[0][1]).num_shards != len(data_files):
+    if _parse(BundleHeaderProto, entries[0][1]).num_shards != len(data_files):
         data_files = ()  # TensorFlow looks for others
     for key, value in entries[1:]:
         try:
             if not key.startswith(_SLICE):
                 key.decode("utf-8")
-            _check_entry(_parsed(BundleEntryProto, value), data_files)
+            _check_entry(_parse(BundleEntryProto, value), data_files)
         except (TableError, UnicodeDecodeError) as error:
             name = key.decode("utf-8", "backslashreplace")
             raise TableError(f"the entry {name!r}: {error}") from None
 
 
-def _parsed(kind: Any, content: bytes) -> Any:
+def _parse(kind: Any, content: bytes) -> Any:
     try:
         return kind.FromString(content)
     except Exception:  # protobuf's own type has moved between releases

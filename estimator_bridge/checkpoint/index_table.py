@@ -91,12 +91,12 @@ def _block(content: bytes, offset: int, size: int) -> Iterator[tuple[bytes, byte
         is_restart = place in restarts
         restarts.discard(place)
         shared, place = varint(block, place)
-        unshared, place = varint(block, place)
+        suffix_size, place = varint(block, place)
         length, place = varint(block, place)
-        if shared > len(key) or (is_restart and shared) or place + unshared + length > end:
+        if shared > len(key) or (is_restart and shared) or place + suffix_size + length > end:
             raise TableError("an entry of it is not within its block")
-        key = key[:shared] + block[place : place + unshared]
-        yield key, block[place + unshared : place + unshared + length]
-        place += unshared + length
+        key = key[:shared] + block[place : place + suffix_size]
+        yield key, block[place + suffix_size : place + suffix_size + length]
+        place += suffix_size + length
     if restarts - {0}:
         raise TableError("a block of it points between its entries")

@@ -48,7 +48,7 @@ class Positions:
 
     def __init__(self, folder: str, name: str, model: str):
         self._folder, self._name, self._model = folder, name, model
-        self._saved: set[int] = set()  # steps
+        self._saved_steps: set[int] = set()  # steps
 
     @property
     def _list_file(self) -> str:
@@ -98,7 +98,7 @@ class Positions:
             with eager_mode(), staged(self._folder, os.path.basename(path)) as place:
                 tf.train.Checkpoint(iterator=state).write(place)
                 publish(place, path)
-            self._saved.add(step)
+            self._saved_steps.add(step)
 
         return write
 
@@ -156,7 +156,7 @@ class Positions:
         except MissingCheckpointError as error:
             path = self.path(step)
             is_there = data_files(path) or tf.io.gfile.exists(path + ".index")
-            return error.problem if is_there or step in self._listed() else None
+            return error.problem if is_there or step in self._listed_steps() else None
         return None
 
     def lacks(self, step: int) -> bool:
@@ -192,14 +192,14 @@ class Positions:
 
     def _can_show(self, step: int) -> bool:
         """Returns whether this library wrote what has the name of a step's position."""
-        if step in self._saved:
+        if step in self._saved_steps:
             return True
         try:
             return self._is_ours(step)
         except CheckpointError:
             return False
 
-    def _listed(self) -> list[int]:
+    def _listed_steps(self) -> list[int]:
         """Returns the steps of the positions that the list file names."""
         try:
             check_is_no_pipe(self._list_file)
@@ -237,11 +237,11 @@ class Positions:
         Args:
           step: the current global step, whose position is always kept.
         """
-        listed = {step, *self._listed()}
+        steps = {step, *self._listed_steps()}
         is_needed = {
             other: other == step or tf.io.gfile.exists(f"{self._model}-{other}.index")
             for other in self.steps()
-            if other in listed
+            if other in steps
         }
         for other, stays in is_needed.items():
             if not stays:
@@ -250,7 +250,7 @@ class Positions:
 
     def clear(self) -> None:
         """Deletes listed positions, so that a new training does not use an earlier one's."""
-        for step in sorted(set(self._listed()).intersection(self.steps())):
+        for step in sorted(set(self._listed_steps()).intersection(self.steps())):
             self._remove(step)
 
     def _remove(self, step: int) -> None:

@@ -158,7 +158,7 @@ def only_training(model_dir: str, sleep: Callable[[float], None] = time.sleep) -
     training = _Training(model_dir, new_holder())
     with (
         folder_place(model_dir) as place,
-        _registered(model_dir, place, training),
+        _register(model_dir, place, training),
         opened_lock(model_dir, place) as file,
     ):
         if file.needs_signs_of_life:
@@ -214,7 +214,7 @@ def check_model_dir(path: str) -> None:
 
 
 @contextlib.contextmanager
-def _registered(model_dir: str, place: FolderPlace | None, training: _Training) -> Iterator[None]:
+def _register(model_dir: str, place: FolderPlace | None, training: _Training) -> Iterator[None]:
     """Excludes other trainings of this process, before they open the lock file."""
     key = model_dir if place is None else place.identity
     with _registry:
@@ -262,11 +262,11 @@ def _signs_of_life(training: _Training, file: LockFile) -> Iterator[None]:
     if not file.needs_signs_of_life:
         yield
         return
-    ended = threading.Event()
+    is_over = threading.Event()
 
     def beat() -> None:
         count, beat_at = 0, time.monotonic() + _BEAT_SECS
-        while not ended.wait(min(file.check_secs, _BEAT_SECS)):
+        while not is_over.wait(min(file.check_secs, _BEAT_SECS)):
             try:
                 training.look()
                 if training.has_lost:
@@ -282,7 +282,7 @@ def _signs_of_life(training: _Training, file: LockFile) -> Iterator[None]:
     try:
         yield
     finally:
-        ended.set()
+        is_over.set()
         thread.join(_PATIENCE_SECS)
         if thread.is_alive():
             logging.warning(

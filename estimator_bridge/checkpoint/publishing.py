@@ -33,19 +33,20 @@ __all__ = ["finish_publishing", "publish"]
 _RECORD = ".publishing"
 
 
-def publish(staged: str, prefix: str) -> None:
+def publish(staging_prefix: str, prefix: str) -> None:
     """Renames a complete checkpoint's files to its prefix.
 
     Data files without an index, and those of another number of shards, may belong to a checkpoint
     that is still being copied. They are set aside, with a line.
 
     Args:
-      staged: the prefix of its files in the staging folder.
+      staging_prefix: the prefix of its files in the staging folder.
       prefix: its prefix in the folder of checkpoints.
     """
     index = prefix + ".index"
-    new = {prefix + file[len(staged) :]: file for file in data_files(staged)}
-    new[index] = staged + ".index"  # last: the old index also fits new data of the same values
+    new = {prefix + file[len(staging_prefix) :]: file for file in data_files(staging_prefix)}
+    # The index is last: the old one also fits new data of the same values.
+    new[index] = staging_prefix + ".index"
     is_new = not tf.io.gfile.exists(index)
     if is_new and lies_at(index):
         set_aside(index, "is a link to nowhere, and a checkpoint of the same name was saved")
@@ -55,14 +56,14 @@ def publish(staged: str, prefix: str) -> None:
         elif file not in new:
             set_aside(file, "belongs to a checkpoint of the same name with other shards")
     files = {os.path.basename(target): identity_of(file) for target, file in new.items()}
-    record = staged + _RECORD
+    record = staging_prefix + _RECORD
     with open_to_write(record) as output:
         output.write(json.dumps({"is_new": is_new, "files": files}).encode())
     try:
         for target, file in new.items():
             move_over(file, target)
     except BaseException:
-        _finish(os.path.dirname(prefix), staged, record)
+        _finish(os.path.dirname(prefix), staging_prefix, record)
         raise
     remove_file(record)
 
@@ -83,16 +84,16 @@ def finish_publishing(folder: str) -> None:
                 _finish(folder, path[: -len(_RECORD)], path)
 
 
-def _finish(folder: str, staged: str, record: str) -> None:
-    token, _, prefix = os.path.basename(staged).partition(".")
+def _finish(folder: str, staging_prefix: str, record: str) -> None:
+    token, _, prefix = os.path.basename(staging_prefix).partition(".")
     try:
         with tf.io.gfile.GFile(record, "rb") as file:
-            is_new, files = parse_note(file.read(), _parsed)
+            is_new, files = parse_note(file.read(), _parse)
     except ValueError:  # cut short, and so no file was renamed
         return
     if not all(is_plain_name(name) and name.startswith(f"{prefix}.") for name in files):
         return
-    staging = os.path.dirname(staged)
+    staging = os.path.dirname(staging_prefix)
     target_paths = {name: os.path.join(folder, name) for name in files}
     staged_files = {
         name: path
@@ -110,6 +111,6 @@ def _finish(folder: str, staged: str, record: str) -> None:
             move_over(path, target_paths[name])
 
 
-def _parsed(note: dict[str, Any]) -> tuple[bool, dict[str, Identity]]:
+def _parse(note: dict[str, Any]) -> tuple[bool, dict[str, Identity]]:
     files = {name: (int(size), int(time)) for name, (size, time) in note["files"].items()}
     return bool(note["is_new"]), files

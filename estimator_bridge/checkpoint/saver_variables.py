@@ -21,13 +21,13 @@ def restored_variables(graph: tf.Graph, saver_def: Any) -> dict[str, tuple[Any, 
       (shape, dtype) by the name in the checkpoint. The slices of a partitioned variable count as
       one, with the full shape. A shape is unknown if the graph does not show it.
     """
-    restored = {}
+    variables = {}
     if saver_def is not None and saver_def.restore_op_name:
         for operation in _restore_operations(graph, saver_def.restore_op_name):
             names, slices = (_strings(tensor) for tensor in operation.inputs[1:3])
             for name, part, output in zip(names, slices, operation.outputs):
-                restored[name] = (_full_shape(part, output), output.dtype.base_dtype)
-    return restored
+                variables[name] = (_full_shape(part, output), output.dtype.base_dtype)
+    return variables
 
 
 def _restore_operations(graph: tf.Graph, name: str) -> Iterator[tf.Operation]:

@@ -82,17 +82,17 @@ def watched_folder(folder: str, activity: str, role: str = "model_dir") -> Itera
     Raises:
       ModelDirLostError: a file could not be read or written, and the folder has been lost.
     """
-    watched: list[WatchedFolder] = _of_thread.__dict__.setdefault("folders", [])
+    folders: list[WatchedFolder] = _of_thread.__dict__.setdefault("folders", [])
     with contextlib.ExitStack() as stack:
         folder_in_use = WatchedFolder(folder, (role, activity), stack)
-        watched.append(folder_in_use)
+        folders.append(folder_in_use)
         try:
             yield folder_in_use
         except (OSError, tf.errors.OpError):
             folder_in_use.check()  # a file in it was missing because all of it is
             raise
         finally:
-            watched.remove(folder_in_use)
+            folders.remove(folder_in_use)
 
 
 def check_watched_folders(path: str) -> None:

@@ -100,17 +100,17 @@ def run_check(arguments: argparse.Namespace) -> int:
         return 0
     try:
         report = check(_paths(arguments), _options(arguments))
-        imported = _imports_to_change(arguments) if arguments.format == "text" else []
+        imports = _imports_to_change(arguments) if arguments.format == "text" else []
     except (NothingFoundError, ConfigurationError, ValueError) as error:
         return _wrong("check", error)
     layout = arguments.format
     if layout == "text" and arguments.verbose:
         layout = "lines"
     _show(FORMATS[layout](report) + "\n")
-    if imported:
-        _show(f"{_describe_imported(imported)}\n")
+    if imports:
+        _show(f"{_describe_imported(imports)}\n")
     if layout == "text" and any(each.severity is Severity.REWRITTEN for each in report.findings):
-        follow = ["--follow"] if imported or arguments.follow else []
+        follow = ["--follow"] if imports or arguments.follow else []
         words = [shlex.quote(word) for word in arguments.paths]
         commands = [f"rewrite {' '.join([*follow, *words])}"]
         if (
@@ -142,7 +142,7 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
         return _to_eb_model(arguments)
     try:
         files = rewrite(_paths(arguments), _options(arguments))
-        imported = _imports_to_change(arguments)
+        imports = _imports_to_change(arguments)
     except (NothingFoundError, ConfigurationError, ValueError) as error:
         return _wrong("rewrite", error)
     except RewriteError as error:
@@ -152,28 +152,28 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
         if file.report.passed_over:
             message = f"{file.report.path}: passed over: {file.report.passed_over}"
             print(printable(message), file=sys.stderr)
-    changed = [file for file in files if file.is_changed]
+    changed_files = [file for file in files if file.is_changed]
     if arguments.write:
-        written = sum(map(_written, changed))
-        done = f"{written} written"
+        written_count = sum(map(_write, changed_files))
+        outcome = f"{written_count} written"
     else:
-        for file in changed:
+        for file in changed_files:
             # `patch` needs the bytes of the source; a terminal would obey them.
             _show(printable_text(file.diff()) if sys.stdout.isatty() else file.diff())
-        done = f"{len(changed)} would be changed"
-    passed = sum(bool(file.report.passed_over) for file in files)
+        outcome = f"{len(changed_files)} would be changed"
+    passed_over_count = sum(bool(file.report.passed_over) for file in files)
     places = sum(len(file.by_hand) for file in files)
     print(
-        f"{len(files)} {'file' if len(files) == 1 else 'files'}: {done}"
-        f"{f', {passed} passed over' if passed else ''}"
+        f"{len(files)} {'file' if len(files) == 1 else 'files'}: {outcome}"
+        f"{f', {passed_over_count} passed over' if passed_over_count else ''}"
         f"{f', {count_places(places)} left for a person' if places else ''}",
         file=sys.stderr,
     )
-    if imported:
-        print(_describe_imported(imported), file=sys.stderr)
+    if imports:
+        print(_describe_imported(imports), file=sys.stderr)
     if arguments.write:
-        return int(written < len(changed) or places > 0)
-    return int(bool(changed) or any(file.by_hand for file in files if file.source is None))
+        return int(written_count < len(changed_files) or places > 0)
+    return int(bool(changed_files) or any(file.by_hand for file in files if file.source is None))
 
 
 def _show(text: str) -> None:
@@ -185,7 +185,7 @@ def _show(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _written(file: Rewritten) -> bool:
+def _write(file: Rewritten) -> bool:
     """Writes a file, or prints why it could not; returns whether it was written."""
     from estimator_bridge.migrate.atomic_writes import write_whole
 
@@ -239,15 +239,15 @@ def _imports_to_change(arguments: argparse.Namespace) -> list[str]:
     if arguments.follow:
         return []
     options = _options(arguments)
-    imported = find_local_imports(arguments.paths, options.exclude)
-    files = check(imported, options).files if imported else ()
+    imports = find_local_imports(arguments.paths, options.exclude)
+    files = check(imports, options).files if imports else ()
     return [file.path for file in files if file.needs_change]
 
 
 def _describe_imported(paths: list[str]) -> str:
-    named = ", ".join(paths[:_MOST_NAMED])
+    names = ", ".join(paths[:_MOST_NAMED])
     more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-    return printable(f"Imported from here, and to be changed too: {named}{more} (with --follow)")
+    return printable(f"Imported from here, and to be changed too: {names}{more} (with --follow)")
 
 
 def _options(arguments: argparse.Namespace):

@@ -51,11 +51,11 @@ def analyse(
       line_of: maps an operation's name to the user's line.
     """
     module = parse_module(compiled.text)
-    executed = list(module.executed())
+    instructions = list(module.executions())
     flops = max(compiled.costs.get("flops", 0.0), 0.0)
-    moved = max(compiled.costs.get("bytes accessed", 0.0), 0.0)
-    in_hbm = min(float(hbm_bytes_moved(module)), moved)
-    sums = _all_reduces(executed, step, target)
+    moved_bytes = max(compiled.costs.get("bytes accessed", 0.0), 0.0)
+    in_hbm = min(float(hbm_bytes_moved(module)), moved_bytes)
+    sums = _all_reduces(instructions, step, target)
     roofline = Roofline(
         flops / target.chip.core_flops,
         in_hbm / target.chip.core_hbm_bytes_per_second,
@@ -71,7 +71,7 @@ def analyse(
         examples,
         compiled.seconds,
         flops,
-        moved,
+        moved_bytes,
         in_hbm,
         Memory(
             memory["argument"],
@@ -84,13 +84,13 @@ def analyse(
         ),
         roofline,
         sums,
-        _costs(executed, line_of),
-        _padding(module, executed, step, line_of),
-        _largest(module, executed, step, line_of),
+        _costs(instructions, line_of),
+        _padding(module, instructions, step, line_of),
+        _largest(module, instructions, step, line_of),
         step.float64,
         step.dynamic,
-        sum(_is_of_host(instruction) for instruction, _ in executed),
-        sum(one.opcode == "while" and one.trips is None for one, _ in executed),
+        sum(_is_of_host(instruction) for instruction, _ in instructions),
+        sum(one.opcode == "while" and one.trips is None for one, _ in instructions),
         compiled.peak_bytes,
         step.sees_all,
     )
@@ -110,13 +110,15 @@ def analyse_refused(
     sizes = read_sizes(message)
     if sizes is None:
         return None
-    needed, available = sizes
+    needed_bytes, available = sizes
     if text is None:
-        return OutOfMemory(needed, available)
+        return OutOfMemory(needed_bytes, available)
     module = parse_module(text)
     if "for HLO temporaries" in message:
-        needed += sum(one.shapes[0].padded_bytes for one in module.parameters())
-    return OutOfMemory(needed, available, _largest(module, list(module.executed()), step, line_of))
+        needed_bytes += sum(one.shapes[0].padded_bytes for one in module.parameters())
+    return OutOfMemory(
+        needed_bytes, available, _largest(module, list(module.executions()), step, line_of)
+    )
 
 
 def _compilers_time(module: Module, compiled: Compiled) -> float | None:
@@ -134,10 +136,10 @@ def _compilers_time(module: Module, compiled: Compiled) -> float | None:
 
 
 def _all_reduces(
-    executed: Sequence[tuple[Instruction, int]], step: LoweredStep, target: Slice
+    instructions: Sequence[tuple[Instruction, int]], step: LoweredStep, target: Slice
 ) -> AllReduces:
     count, total, seconds = 0, 0, 0.0
-    for instruction, times in executed:
+    for instruction, times in instructions:
         if instruction.opcode not in _SUMS:
             continue
         reduced_bytes = sum(shape.bytes for shape in instruction.shapes)
@@ -151,16 +153,18 @@ def _all_reduces(
 
 def _group_size(instruction: Instruction, replicas: int) -> int:
     """Returns the number of replicas that an all-reduce sums over."""
-    listed = re.search(r"replica_groups=\{\{([\d,]+)\}", instruction.text)
-    if listed:
-        return listed[1].count(",") + 1
+    match = re.search(r"replica_groups=\{\{([\d,]+)\}", instruction.text)
+    if match:
+        return match[1].count(",") + 1
     iota = re.search(r"replica_groups=\[\d+,(\d+)\]", instruction.text)
     return int(iota[1]) if iota else replicas
 
 
-def _costs(executed: Sequence[tuple[Instruction, int]], line_of: LineOf) -> tuple[StepCost, ...]:
+def _costs(
+    instructions: Sequence[tuple[Instruction, int]], line_of: LineOf
+) -> tuple[StepCost, ...]:
     cycles: Counter[str] = Counter()
-    for instruction, times in executed:
+    for instruction, times in instructions:
         if instruction.cycles:
             cycles[instruction.op_name or instruction.opcode] += times * instruction.cycles
     total = sum(cycles.values())
@@ -170,12 +174,12 @@ def _costs(executed: Sequence[tuple[Instruction, int]], line_of: LineOf) -> tupl
 
 
 def _arrays(
-    module: Module, executed: Sequence[tuple[Instruction, int]], step: LoweredStep
+    module: Module, instructions: Sequence[tuple[Instruction, int]], step: LoweredStep
 ) -> Iterator[tuple[str, Shape]]:
     """Yields the arrays that instructions create, each with its operation's or argument's name."""
     arguments = [argument.name for argument in step.arguments]
     names_by_parameter = dict(zip((one.name for one in module.parameters()), arguments))
-    for instruction, _ in executed:
+    for instruction, _ in instructions:
         if instruction.opcode in _NO_ARRAYS or instruction.opcode.endswith("-done"):
             continue
         op = names_by_parameter.get(instruction.name) or instruction.op_name
@@ -186,14 +190,14 @@ def _arrays(
 
 def _largest(
     module: Module,
-    executed: Sequence[tuple[Instruction, int]],
+    instructions: Sequence[tuple[Instruction, int]],
     step: LoweredStep,
     line_of: LineOf,
 ) -> tuple[Buffer, ...]:
     """The largest arrays in HBM, each shape of an operation once."""
     sizes = {
         (op, str(shape)): shape.padded_bytes
-        for op, shape in _arrays(module, executed, step)
+        for op, shape in _arrays(module, instructions, step)
         if shape.space == 0 and shape.dims
     }
     largest = sorted(sizes.items(), key=lambda item: -item[1])[:_MOST]
@@ -202,13 +206,13 @@ def _largest(
 
 def _padding(
     module: Module,
-    executed: Sequence[tuple[Instruction, int]],
+    instructions: Sequence[tuple[Instruction, int]],
     step: LoweredStep,
     line_of: LineOf,
 ) -> tuple[Padding, ...]:
     """The arrays with the most padding, each shape of an operation once."""
     paddings: dict[tuple[str, str], tuple[Shape, int]] = {}
-    for op, shape in _arrays(module, executed, step):
+    for op, shape in _arrays(module, instructions, step):
         waste = shape.padded_bytes - shape.bytes
         if waste > 0:
             paddings.setdefault((op, str(shape)), (shape, waste))

@@ -218,7 +218,7 @@ class Compiler:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            raise self._died() from None
+            raise self._death() from None
 
     def _answer(self, secs: float, activity: str) -> dict[str, Any]:
         assert self._answers is not None
@@ -235,12 +235,12 @@ class Compiler:
                 )
             part = os.read(self._answers, 1 << 16)
             if not part:
-                raise self._died()
+                raise self._death()
             self._rest += part
         line, _, self._rest = self._rest.partition(b"\n")
         return json.loads(line)
 
-    def _died(self) -> CompileError:
+    def _death(self) -> CompileError:
         process = self._process
         code = None
         if process:

@@ -106,7 +106,7 @@ def _compile(
         remove_copies(module, ir)
         _use_own_generator(module, ir, frozenset(random_ops))
         try:
-            compiled = _compiled(module, devices)
+            compiled = _compile_module(module, devices)
         except Exception as error:
             message = f"{type(error).__name__}: {error}"
             if _OUT_OF_MEMORY.search(message):
@@ -114,7 +114,7 @@ def _compile(
             return {
                 "error": message
                 if "op_name=" in message
-                else _located(module, devices, ir) or message
+                else _locate(module, devices, ir) or message
             }
     seconds = time.perf_counter() - start
     compiled_module = _read(compiled)
@@ -149,7 +149,7 @@ def _read(compiled: Any) -> Any:
     return module
 
 
-def _compiled(module: Any, devices: Any, **options: Any) -> Any:
+def _compile_module(module: Any, devices: Any, **options: Any) -> Any:
     """Compiles a module for one replica per device, with libtpu options."""
     import numpy as np
     from jax._src import compiler
@@ -173,7 +173,7 @@ def _write_refused(module: Any, devices: Any, text: str) -> bool:
     """
     with tempfile.TemporaryDirectory(prefix="compile_for_") as folder:
         try:
-            _compiled(module, devices, xla_dump_to=folder, xla_dump_hlo_as_text=True)
+            _compile_module(module, devices, xla_dump_to=folder, xla_dump_hlo_as_text=True)
         except Exception:
             dumps = glob.glob(os.path.join(folder, "*oom_intermediate_module.txt"))
             if dumps:
@@ -182,7 +182,7 @@ def _write_refused(module: Any, devices: Any, text: str) -> bool:
     return False
 
 
-def _located(module: Any, devices: Any, ir: Any) -> str | None:
+def _locate(module: Any, devices: Any, ir: Any) -> str | None:
     """Returns a rejected module's error with the operation's name as its source location.
 
     TensorFlow gives all operations the same invented file, which libtpu would name.
@@ -193,7 +193,7 @@ def _located(module: Any, devices: Any, ir: Any) -> str | None:
         lambda place: f'loc(fused[{place[1]}, "{names.get(place[1], "")}":1:0])', text
     )
     try:
-        _compiled(ir.Module.parse(relocated_text), devices)
+        _compile_module(ir.Module.parse(relocated_text), devices)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None

@@ -32,19 +32,19 @@ def hbm_bytes_moved(module: Module) -> int:
     """
     instructions = {one.name: one for body in module.computations.values() for one in body}
     total = 0
-    for instruction, times in module.executed():
-        total += times * sum(_moved(instruction, instructions, module))
+    for instruction, times in module.executions():
+        total += times * sum(_bytes_moved(instruction, instructions, module))
     return total
 
 
-def _moved(
+def _bytes_moved(
     instruction: Instruction, instructions: dict[str, Instruction], module: Module
 ) -> Iterator[int]:
     opcode = instruction.opcode
     if opcode in _MOVES_NOTHING or opcode.endswith(("-done", "-update")):
         return
     if opcode in ("copy-start", "slice-start"):
-        yield from _transferred(instruction)
+        yield from _transfer_sizes(instruction)
         return
     updated_bytes = _updated_in_place(instruction, module)
     for shape in instruction.shapes:
@@ -60,7 +60,7 @@ def _moved(
             yield in_hbm if part is None else min(part, in_hbm)
 
 
-def _transferred(instruction: Instruction) -> Iterator[int]:
+def _transfer_sizes(instruction: Instruction) -> Iterator[int]:
     """Yields the bytes of an asynchronous copy, at each of its ends that is in HBM."""
     arrays = [shape for shape in instruction.shapes if shape.dims]
     if len(arrays) >= 2:
@@ -74,7 +74,7 @@ def _part_read(instruction: Instruction, index: int, module: Module) -> int | No
         return _size(instruction.shapes) if index == 0 else None
     if instruction.opcode == "dynamic-update-slice":
         return 0 if index == 0 else None
-    body = _fused(instruction, module)
+    body = _fused_body(instruction, module)
     inner = next((p for p in body if p.opcode == "parameter" and p.parameter == index), None)
     if inner is None:
         return None
@@ -91,7 +91,7 @@ def _part_read(instruction: Instruction, index: int, module: Module) -> int | No
 
 def _updated_in_place(instruction: Instruction, module: Module) -> int | None:
     """Returns the bytes of an update in place; None if the result is written as a whole."""
-    body = _fused(instruction, module) or (instruction,)
+    body = _fused_body(instruction, module) or (instruction,)
     last = body[-1]
     if last.opcode != "dynamic-update-slice" or len(last.operands) < 2:
         return None
@@ -100,7 +100,7 @@ def _updated_in_place(instruction: Instruction, module: Module) -> int | None:
     return _size(update.shapes) if update else None
 
 
-def _fused(instruction: Instruction, module: Module) -> tuple[Instruction, ...]:
+def _fused_body(instruction: Instruction, module: Module) -> tuple[Instruction, ...]:
     """Returns the instructions of a fusion; none for other instructions."""
     match = _CALLS.search(instruction.text) if instruction.opcode == "fusion" else None
     return module.computations.get(match[1], ()) if match else ()

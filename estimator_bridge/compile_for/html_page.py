@@ -50,11 +50,11 @@ def _versions(report: Report) -> str:
 
 
 def _head(report: Report) -> str:
-    count, refused = len(report.steps), len(report.refused)
+    count, refused_count = len(report.steps), len(report.refused)
     if not count:
         verdict = '<p class="bad">Nothing was compiled.</p>'
-    elif refused:
-        verdict = f'<p class="bad">{refused} of {count} step(s) were not compiled.</p>'
+    elif refused_count:
+        verdict = f'<p class="bad">{refused_count} of {count} step(s) were not compiled.</p>'
     else:
         verdict = f'<p class="good">{count_of(count, "step")} compiled.</p>'
     rows = []
@@ -64,13 +64,13 @@ def _head(report: Report) -> str:
             rows.append([link, f'<span class="bad">{escape(step.why)}</span>', "", "", "", ""])
             continue
         memory, line = step.memory, step.roofline
-        filled = bar([("one", memory.share)])
+        memory_bar = bar([("one", memory.share)])
         rows.append(
             [
                 link,
                 "compiled",
                 "" if step.examples is None else f"{step.examples:,}",
-                f"{share(memory.share)}{filled}",
+                f"{share(memory.share)}{memory_bar}",
                 as_seconds(line.seconds),
                 line.bound,
             ]
@@ -169,12 +169,12 @@ def _memory(step: StepReport) -> str:
 
 def _memory_bar(parts: Sequence[tuple[str, str, int]], total: int) -> str:
     visible_parts = [part for part in parts if part[2] > 0]
-    filled = bar([(color, size / total) for _, color, size in visible_parts])
+    filled_bar = bar([(color, size / total) for _, color, size in visible_parts])
     key = "".join(
         f'<span><i class="{color}"></i>{escape(name)} {as_bytes(size)}</span>'
         for name, color, size in visible_parts
     )
-    return f'{filled}<div class="key">{key}</div>'
+    return f'{filled_bar}<div class="key">{key}</div>'
 
 
 def _roofline(step: StepReport) -> str:

@@ -41,7 +41,7 @@ class CompileJob:
         self._compiler = shared_compiler(request.python, request.secs)
         self._steps: list[StepReport | Refusal] = []
         self._batches: list[LargestBatch] = []
-        self._seen: dict[tuple[str, str], StepReport | CompileError] = {}
+        self._outcomes: dict[tuple[str, str], StepReport | CompileError] = {}
 
     @property
     def report(self) -> Report:
@@ -82,18 +82,18 @@ class CompileJob:
           CompileError: the step was not compiled; the report has it too.
         """
         key = _key(name, step)
-        outcome = self._seen.get(key)
+        outcome = self._outcomes.get(key)
         if isinstance(outcome, CompileError):
             raise outcome
         if outcome:
             return outcome
         try:
-            report = self._compiled(name, step, examples, line_of)
+            report = self._compile(name, step, examples, line_of)
         except CompileError as error:
             self.refuse(name, error)
-            self._seen[key] = error
+            self._outcomes[key] = error
             raise
-        self._seen[key] = report
+        self._outcomes[key] = report
         self._add(report)
         return report
 
@@ -131,20 +131,20 @@ class CompileJob:
           SearchEndError: it was not compiled for a reason other than memory.
         """
         try:
-            return Trial(True, self._compiled(name, step, None, line_of).memory.total)
+            return Trial(True, self._compile(name, step, None, line_of).memory.total)
         except CompileError as error:
             if error.why is not NotCompiledReason.MEMORY:
                 raise SearchEndError(str(error).splitlines()[0]) from error
             return Trial(False, error.memory.needed if error.memory else 0)
 
-    def _compiled(
+    def _compile(
         self, name: str, step: LoweredStep, examples: int | None, line_of: LineOf
     ) -> StepReport:
         target = self.request.target
         try:
             compiled = self._compiler.compile(step.hlo, target, step.replicas, step.random_ops)
         except CompileError as error:
-            raise _explained(error, step, line_of) from error
+            raise _explain(error, step, line_of) from error
         return analyse(name, step, compiled, target, examples, line_of)
 
     def refuse(self, name: str, error: CompileError) -> None:
@@ -247,7 +247,7 @@ def _key(name: str, step: LoweredStep) -> tuple[str, str]:
     return name, hashlib.sha256(step.hlo).hexdigest()
 
 
-def _explained(error: CompileError, step: LoweredStep, line_of: LineOf) -> CompileError:
+def _explain(error: CompileError, step: LoweredStep, line_of: LineOf) -> CompileError:
     """Returns the compiler's error in terms of the user's program."""
     if error.why is NotCompiledReason.TPU:
         return CompileError(NotCompiledReason.TPU, explain_refusal(str(error), step, line_of))

@@ -20,7 +20,7 @@ def table_of(step: StepReport | Refusal) -> str:
         return "\n".join(
             [
                 f"== {step.name} for {step.target}: not compiled: {step.why}",
-                *_indented(step.message),
+                *_indent(step.message),
             ]
         )
     return "\n".join([*_head(step), *_figures(step), *_costs(step), *_warnings(step)])
@@ -78,7 +78,8 @@ def _costs(step: StepReport) -> list[str]:
     if not step.costs:
         return []
     rows = [
-        [f"{cost.share:.1%}", f"{cost.cycles:,}", cost.op, _shown(cost.line)] for cost in step.costs
+        [f"{cost.share:.1%}", f"{cost.cycles:,}", cost.op, _line_text(cost.line)]
+        for cost in step.costs
     ]
     lines = ["  costliest operations, by the compiler's estimate"]
     lines += _columns([["share", "cycles", "operation", "line"], *rows])
@@ -98,7 +99,7 @@ def _warnings(step: StepReport) -> list[str]:
                 as_bytes(one.wasted_bytes),
                 f"{one.waste:.0%}",
                 one.op,
-                _shown(one.line),
+                _line_text(one.line),
             ]
             for one in step.padding[:_MOST_PADDED]
         ]
@@ -113,7 +114,8 @@ def _warnings(step: StepReport) -> list[str]:
         if findings:
             lines.append(f"  warning: {len(findings)} operation(s) have {description}")
             lines += [
-                f"    {one.op}: {_shown(one.line) or one.about}" for one in findings[:_MOST_FOUND]
+                f"    {one.op}: {_line_text(one.line) or one.about}"
+                for one in findings[:_MOST_FOUND]
             ]
     if step.host_transfers:
         lines.append(f"  warning: {step.host_transfers} transfer(s) from or to the host per step")
@@ -128,11 +130,11 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _indented(text: str) -> list[str]:
+def _indent(text: str) -> list[str]:
     return [f"  {line}" for line in text.splitlines()]
 
 
-def _shown(line: str | None) -> str:
+def _line_text(line: str | None) -> str:
     if line is None:
         return ""
     return line if len(line) <= _LINE else line[: _LINE - 3] + "..."

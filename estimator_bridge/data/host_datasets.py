@@ -90,15 +90,15 @@ class HostDatasets:
         parts, devices = [], []
         with eager_mode():
             for dataset, device in zip(self._datasets, self._devices):
-                placed, place = _sent(dataset, device)
+                device_dataset, place = _send(dataset, device)
                 with tf.device(place):
-                    parts.append(iter(placed))
+                    parts.append(iter(device_dataset))
                 devices.append(place)
             with explained_remote_file_errors(self._devices):
                 firsts = [next(part)[1] for part in parts]
         return HostIterators(parts, devices, firsts)
 
-    def described(self) -> HostIterators:
+    def description(self) -> HostIterators:
         """Returns iterators of this process, which a trace uses for hosts that need not exist."""
         with eager_mode():
             parts = [iter(dataset) for dataset in self._datasets]
@@ -121,14 +121,14 @@ def _looking_ahead(dataset: tf.data.Dataset, is_sized: bool) -> tf.data.Dataset:
         batch, size = current
         return batch, (before, size)
 
-    def delayed(zero: tf.Tensor) -> tf.data.Dataset:
+    def make_dataset(zero: tf.Tensor) -> tf.data.Dataset:
         end = tf.data.Dataset.from_tensors((nothing(), zero))
         return dataset.map(with_size).concatenate(end).scan(nothing(), delay)
 
-    return tf.data.Dataset.from_tensors(tf.constant(0, tf.int64)).flat_map(delayed)
+    return tf.data.Dataset.from_tensors(tf.constant(0, tf.int64)).flat_map(make_dataset)
 
 
-def _sent(dataset: tf.data.Dataset, device: str) -> tuple[tf.data.Dataset, str]:
+def _send(dataset: tf.data.Dataset, device: str) -> tuple[tf.data.Dataset, str]:
     """Recreates a dataset on a host; returns it and its device, which may be this process's."""
     graph, reason = _movable(dataset)
     if reason:

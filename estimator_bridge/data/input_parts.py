@@ -62,8 +62,8 @@ class Division:
             parts = [part for part in parts if part[1].isdisjoint(shared)]
             for _, theirs, their_nodes in alike:
                 shared, nodes = shared | theirs, nodes | their_nodes
-            joined = [n for leaves, _, _ in alike for n in leaves]
-            parts.append(([*joined, number], shared, nodes))
+            numbers = [n for leaves, _, _ in alike for n in leaves]
+            parts.append(([*numbers, number], shared, nodes))
         parts = sorted((sorted(leaves), shared, nodes) for leaves, shared, nodes in parts)
         is_one = len(parts) < 2 and not is_fed
         can_be_empty = all(leaf.dtype not in (tf.variant, tf.resource) for leaf in components)

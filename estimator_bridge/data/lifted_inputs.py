@@ -102,10 +102,10 @@ class _Elements:
         self._lifted = Lifted(snapshot, refs, from_outside, owners)
         _check_not_fed(snapshot, self._lifted)
         self._resources.prepare(self._lifted.input_refs)
-        used = [
+        used_ops = [
             snapshot.nodes[n].op for n in map(node_name, self._lifted.input_refs) if n in owners
         ]
-        self.has_state = any("Table" not in op for op in used)
+        self.has_state = any("Table" not in op for op in used_ops)
         self._handed_on: list[str] = []
 
     def hand_on(self, refs: Sequence[str]) -> None:
@@ -150,12 +150,12 @@ def _sources(
 
 def _draws(snapshot: Snapshot, refs: Sequence[str]) -> list[str]:
     """Returns the nodes that read from an iterator or a queue, and that the refs depend on."""
-    names, seen, waiting = [], set(), [node_name(r) for r in refs]
+    names, visited, waiting = [], set(), [node_name(r) for r in refs]
     while waiting:
         name = waiting.pop()
-        if name in seen:
+        if name in visited:
             continue
-        seen.add(name)
+        visited.add(name)
         node = snapshot.nodes[name]
         if node.op.startswith("MultiDeviceIterator"):
             raise NotImplementedError(
@@ -194,6 +194,6 @@ def _map_to_the_end(dataset: tf.data.Dataset, function: Any, spec: Any) -> tf.da
         output_shapes=[s.shape for s in outputs],
         preserve_cardinality=False,
     )
-    mapped = tf.data.experimental.from_variant(variant, spec)
-    mapped.function_held = compiled  # the runtime forgets a function with its last Python reference
-    return mapped
+    result = tf.data.experimental.from_variant(variant, spec)
+    result.function_held = compiled  # the runtime forgets a function with its last Python reference
+    return result

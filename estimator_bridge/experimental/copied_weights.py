@@ -43,7 +43,7 @@ class CopiedWeights:
                 name: _v1.placeholder(variable.dtype.base_dtype, variable.shape)
                 for name, variable in self._variables.items()
             }
-            self._assigned = {
+            self._assign_ops = {
                 name: _v1.assign(variable, self._values[name]).op
                 for name, variable in self._variables.items()
             }
@@ -61,6 +61,6 @@ class CopiedWeights:
         }
         values = self.source.run(in_training)
         session.run(
-            [self._assigned[name] for name in values],
+            [self._assign_ops[name] for name in values],
             feed_dict={self._values[name]: value for name, value in values.items()},
         )

@@ -107,7 +107,7 @@ def stop_if_higher_hook(
     Returns:
       The hook.
     """
-    stop = _crossed(estimator, metric_name, threshold, operator.gt, eval_dir, min_steps)
+    stop = _crosses_threshold(estimator, metric_name, threshold, operator.gt, eval_dir, min_steps)
     return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
 
 
@@ -134,7 +134,7 @@ def stop_if_lower_hook(
     Returns:
       The hook.
     """
-    stop = _crossed(estimator, metric_name, threshold, operator.lt, eval_dir, min_steps)
+    stop = _crosses_threshold(estimator, metric_name, threshold, operator.lt, eval_dir, min_steps)
     return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
 
 
@@ -162,7 +162,7 @@ def stop_if_no_increase_hook(
       The hook.
     """
     limit = max_steps_without_increase
-    stop = _stalled(estimator, metric_name, limit, operator.gt, eval_dir, min_steps)
+    stop = _stalls(estimator, metric_name, limit, operator.gt, eval_dir, min_steps)
     return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
 
 
@@ -190,11 +190,11 @@ def stop_if_no_decrease_hook(
       The hook.
     """
     limit = max_steps_without_decrease
-    stop = _stalled(estimator, metric_name, limit, operator.lt, eval_dir, min_steps)
+    stop = _stalls(estimator, metric_name, limit, operator.lt, eval_dir, min_steps)
     return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
 
 
-def _crossed(
+def _crosses_threshold(
     estimator: Estimator,
     metric_name: str,
     threshold: float,
@@ -219,7 +219,7 @@ def _crossed(
     return should_stop
 
 
-def _stalled(
+def _stalls(
     estimator: Estimator,
     metric_name: str,
     max_steps: int,

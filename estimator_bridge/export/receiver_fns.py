@@ -143,8 +143,10 @@ def build_supervised_input_receiver_fn_from_input_fn(
     _check_like_tensors("feature", _as_dict(batch, "input"))
 
     def unsupervised_input_receiver_fn() -> UnsupervisedInputReceiver:
-        fed = _placeholders(_as_dict(batch, "input"), None)
-        return UnsupervisedInputReceiver(fed if isinstance(batch, Mapping) else fed["input"], fed)
+        placeholders = _placeholders(_as_dict(batch, "input"), None)
+        return UnsupervisedInputReceiver(
+            placeholders if isinstance(batch, Mapping) else placeholders["input"], placeholders
+        )
 
     return unsupervised_input_receiver_fn
 

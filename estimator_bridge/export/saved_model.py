@@ -90,7 +90,7 @@ def export_saved_model(
             with session_graph(seed) as graph:
                 if makes_global_step:
                     v1.train.create_global_step()
-                spec, content = _traced(call_model, receiver_fn, mode)
+                spec, content = _trace(call_model, receiver_fn, mode)
                 check_assets(content["assets_collection"], files)
                 with v1.Session(config=_on_the_host()) as session:
                     # Later modes too: this checks that the checkpoint fits their variables.
@@ -109,15 +109,15 @@ def export_saved_model(
     return tf.compat.as_bytes(version.final)
 
 
-def _traced(
+def _trace(
     call_model: Callable[[Any, Any, str], EstimatorSpec], receiver_fn: Callable[[], Any], mode: str
 ) -> tuple[EstimatorSpec, dict[str, Any]]:
     """Builds the model in the default graph; returns its spec and the MetaGraph's other parts."""
-    receiver = _checked(receiver_fn(), mode)
-    fed = by_name(receiver.receiver_tensors)
+    receiver = _check_receiver(receiver_fn(), mode)
+    feeds = by_name(receiver.receiver_tensors)
     spec = call_model(receiver.features, getattr(receiver, "labels", None), mode)
     signatures = build_signatures(
-        fed,
+        feeds,
         outputs_of(spec),
         getattr(receiver, "receiver_tensors_alternatives", None),
         serving_only=mode == ModeKeys.PREDICT,
@@ -149,7 +149,7 @@ def _check_modes(receiver_fns: Mapping[str, Any]) -> None:
             )
 
 
-def _checked(receiver: Any, mode: str) -> Any:
+def _check_receiver(receiver: Any, mode: str) -> Any:
     if not (hasattr(receiver, "features") and hasattr(receiver, "receiver_tensors")):
         kind, builder = (
             ("ServingInputReceiver", "build_raw_serving_input_receiver_fn")

@@ -32,10 +32,12 @@ def check_is_fed(outputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) -> None
     fed = list(fed)
     behind = _behind(outputs, fed)
     fed_ops = {tensor.op.name for tensor in fed}  # an op that only waits for a fed one may do so
-    unfed = sorted(op.name for op in behind if op.type == "Placeholder" and op.name not in fed_ops)
-    if unfed:
+    missing = sorted(
+        op.name for op in behind if op.type == "Placeholder" and op.name not in fed_ops
+    )
+    if missing:
         raise ValueError(
-            f"its outputs need the placeholders {unfed}, which are not among the fed tensors: "
+            f"its outputs need the placeholders {missing}, which are not among the fed tensors: "
             f"{sorted(tensor.name for tensor in fed)}. Add every placeholder that features are "
             "computed from to receiver_tensors."
         )

@@ -18,8 +18,10 @@ class _SupervisedOutput(ExportOutput):
     _method_name: str
 
     def __init__(self, loss: Any = None, predictions: Any = None, metrics: Any = None):
-        self._loss = None if loss is None else _prefixed("loss", loss)
-        self._predictions = None if predictions is None else _prefixed("predictions", predictions)
+        self._loss = None if loss is None else _with_prefix("loss", loss)
+        self._predictions = (
+            None if predictions is None else _with_prefix("predictions", predictions)
+        )
         self._metrics = None if metrics is None else _metric_tensors(metrics)
 
     @property
@@ -42,10 +44,10 @@ class _SupervisedOutput(ExportOutput):
         if not receiver_tensors:
             raise ValueError(f"{self._method_name} `inputs` cannot be None or empty.")
         info = tf.compat.v1.saved_model.build_tensor_info
-        returned = {**(self.loss or {}), **(self.predictions or {}), **(self.metrics or {})}
+        results = {**(self.loss or {}), **(self.predictions or {}), **(self.metrics or {})}
         return tf.compat.v1.saved_model.build_signature_def(
             {name: info(tensor) for name, tensor in receiver_tensors.items()},
-            {name: info(tensor) for name, tensor in returned.items()},
+            {name: info(tensor) for name, tensor in results.items()},
             self._method_name,
         )
 
@@ -71,7 +73,7 @@ class EvalOutput(_SupervisedOutput):
     _method_name = "tensorflow/supervised/eval"
 
 
-def _prefixed(kind: str, outputs: Any) -> dict[str, tf.Tensor]:
+def _with_prefix(kind: str, outputs: Any) -> dict[str, tf.Tensor]:
     """Prefixes the names of tensors with their kind; a single tensor is named by its kind."""
     outputs_by_name = outputs if isinstance(outputs, Mapping) else {kind: outputs}
     tensors = {_name(kind, key): value for key, value in outputs_by_name.items()}

@@ -94,13 +94,13 @@ def _spread(
     for part in graph.as_graph_def().node:
         if part.op != "Placeholder":
             part.name = names.get(part.name, f"{node.name}/{part.name}")
-            part.input[:] = [_renamed(ref, node.name, names) for ref in part.input]
+            part.input[:] = [_rename(ref, node.name, names) for ref in part.input]
             parts.append(part)
     parts[-1].input.extend(ref for ref in node.input if ref.startswith("^"))
     return parts
 
 
-def _renamed(ref: str, prefix: str, names: dict[str, str]) -> str:
+def _rename(ref: str, prefix: str, names: dict[str, str]) -> str:
     name, colon, index = ref.lstrip("^").partition(":")
     caret = "^" if ref.startswith("^") else ""
     return caret + names.get(name, f"{prefix}/{name}{colon}{index}")

@@ -44,7 +44,7 @@ class HostFunction:
       resources: the variables and tables behind the graph.
       refs: references to compute: 'a:0' and '^a'.
       feed_names: sorted tensor references whose values a call supplies.
-      added: NodeDefs to compute as if they were part of the graph.
+      extra_nodes: NodeDefs to compute as if they were part of the graph.
 
     Attributes:
       random_names: the nodes whose results depend on the number of the call (``rng_step``).
@@ -56,11 +56,11 @@ class HostFunction:
         resources: Resources,
         refs: Sequence[str],
         feed_names: Sequence[str],
-        added: Iterable[tf.compat.v1.NodeDef],
+        extra_nodes: Iterable[tf.compat.v1.NodeDef],
     ):
         owners = resources.owners
         input_refs = {f"{name}:0" for name in owners} | set(feed_names)
-        snapshot = replica_locals(graph).for_session(Snapshot.of(graph)).with_nodes(added)
+        snapshot = replica_locals(graph).for_session(Snapshot.of(graph)).with_nodes(extra_nodes)
         subgraph = Lifted(snapshot, refs, input_refs, owners)
         if not resources.inputs.keeps_positions and has_rows(snapshot, subgraph.names):
             snapshot = with_rows_gathered(snapshot, graph)
@@ -90,8 +90,11 @@ class HostFunction:
         if not keep and all(snapshot.nodes[name].op == "NoOp" for name in subgraph.names):
             return  # many init ops initialize nothing
 
-        def function(rng_step: tf.Tensor, *fed: tf.Tensor) -> list[tf.Tensor]:
-            values = {**resources.handles(subgraph.input_refs), **dict(zip(feed_names, fed))}
+        def function(rng_step: tf.Tensor, *feed_values: tf.Tensor) -> list[tf.Tensor]:
+            values = {
+                **resources.handles(subgraph.input_refs),
+                **dict(zip(feed_names, feed_values)),
+            }
             results = subgraph(values, self._join_alone, rng_step=rng_step)
             operations = [r for r in results if isinstance(r, tf.Operation)]
             with tf.control_dependencies(operations):
@@ -103,9 +106,9 @@ class HostFunction:
             tf_function = tf.function(function, autograph=False)
             self._function = flat_call(tf_function.get_concrete_function(*signature))
             self._first_draw = tf.constant(0, tf.int64)
-        combined = resources.wholes.among(effects.resource_names)
+        joint_copies = resources.wholes.among(effects.resource_names)
         has_copies = resources.wholes.replicas > 1 and bool(assigned_variables)
-        self._is_plain = not (datasets or effects.restored or has_copies or combined)
+        self._is_plain = not (datasets or effects.restored or has_copies or joint_copies)
 
     @property
     def input_refs(self) -> Collection[str]:
@@ -129,8 +132,8 @@ class HostFunction:
             self._resources.check_values(self._lifted.reads_first)
             self._resources.inputs.check_initialized_once(effects.datasets)
             self._resources.combine(effects.resource_names)
-            fed = [tf.convert_to_tensor(feeds[n]) for n in names]
-            results = self._function(tf.constant(rng_step, tf.int64), *fed)
+            feed_values = [tf.convert_to_tensor(feeds[n]) for n in names]
+            results = self._function(tf.constant(rng_step, tf.int64), *feed_values)
             if effects.datasets:
                 count = len(effects.datasets)
                 results, datasets = results[:-count], results[-count:]

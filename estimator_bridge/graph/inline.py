@@ -26,16 +26,16 @@ def inline_sums(graph_def: tf.compat.v1.GraphDef) -> Iterator[tf.compat.v1.NodeD
     hiding = functions_where(graph_def.library, lambda node: node.op in MEETINGS)
     functions = {f.signature.name: f for f in graph_def.library.function}
     for node in graph_def.node:
-        yield from _expanded(node, functions, hiding)
+        yield from _expand(node, functions, hiding)
 
 
 def inline_call(call: tf.compat.v1.NodeDef, library: Any) -> list[tf.compat.v1.NodeDef]:
     """Returns the nodes that replace a call of a function of a library."""
     functions = {f.signature.name: f for f in library.function}
-    return list(_expanded(call, functions, {call.attr["f"].func.name}))
+    return list(_expand(call, functions, {call.attr["f"].func.name}))
 
 
-def _expanded(
+def _expand(
     node: tf.compat.v1.NodeDef, functions: Mapping[str, Any], hiding: Set[str]
 ) -> Iterator[tf.compat.v1.NodeDef]:
     function_name = node.attr["f"].func.name if node.op in _CALLS else node.op
@@ -63,7 +63,7 @@ def _expanded(
         copy.CopyFrom(inner)
         copy.name = f"{node.name}/{inner.name}"
         copy.input[:] = [*map(outer, inner.input), *controls]
-        yield from _expanded(copy, functions, hiding)
+        yield from _expand(copy, functions, hiding)
 
     results = function.signature.output_arg
     call = tf.compat.v1.NodeDef(name=node.name, op="IdentityN" if results else "NoOp")

@@ -101,7 +101,7 @@ def _bits(count: tf.Tensor, key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
     )
 
 
-def _shaped(numbers: tf.Tensor, shape: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
+def _reshape(numbers: tf.Tensor, shape: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
     return tf.reshape(tf.slice(numbers, [0], tf.reshape(count, [1])), shape)
 
 
@@ -111,13 +111,13 @@ def _uniform(dtype: tf.DType, shape: tf.Tensor, key: tf.Tensor, counter: tf.Tens
         bits = _in_64_bits(_bits(2 * count, key, counter))
     else:
         bits = _bits(count, key, counter)
-    return _shaped(_uniform_of(bits, dtype), shape, count)
+    return _reshape(_uniform_of(bits, dtype), shape, count)
 
 
 def _normal(dtype: tf.DType, shape: tf.Tensor, key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
     count = _count(shape)
     bits = _bits(2 * count if dtype == tf.float64 else count, key, counter)
-    return _shaped(tf.cast(_box_muller(bits, dtype), dtype), shape, count)
+    return _reshape(tf.cast(_box_muller(bits, dtype), dtype), shape, count)
 
 
 def _box_muller(bits: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
@@ -142,15 +142,15 @@ def _truncated(dtype: tf.DType, shape: tf.Tensor, key: tf.Tensor, counter: tf.Te
     blocks = starts[:, None] + tf.constant(np.arange(_BLOCKS, dtype=np.uint64))
     bits = _philox(counter, blocks, key)
     normal = tf.reshape(_box_muller(bits, dtype), [groups, -1])
-    return _shaped(tf.cast(tf.reshape(_first_within(normal, group), [-1]), dtype), shape, count)
+    return _reshape(tf.cast(tf.reshape(_first_within(normal, group), [-1]), dtype), shape, count)
 
 
 def _first_within(normal: tf.Tensor, size: int) -> tf.Tensor:
     """Returns the first numbers of each row within the bound, as many as the size."""
     within = tf.abs(normal) < tf.constant(_BOUND, normal.dtype)
     place = tf.cumsum(tf.cast(within, tf.int32), axis=1, exclusive=True)
-    chosen = within[:, :, None] & tf.equal(place[:, :, None], tf.range(size))
-    return tf.reduce_sum(tf.where(chosen, normal[:, :, None], tf.zeros([], normal.dtype)), axis=1)
+    mask = within[:, :, None] & tf.equal(place[:, :, None], tf.range(size))
+    return tf.reduce_sum(tf.where(mask, normal[:, :, None], tf.zeros([], normal.dtype)), axis=1)
 
 
 _LOW = 0xFFFFFFFF

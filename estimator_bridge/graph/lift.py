@@ -67,8 +67,8 @@ class Lifted:
     ):
         self._fetches = [tensor_ref(f) for f in fetches]
         self._constants = {} if bakes_constants or jit_compile else snapshot.constants
-        offered = {*input_refs, REPLICA_ID, *self._constants}
-        plan = make_plan(snapshot, self._fetches, offered, set(resources))
+        available_refs = {*input_refs, REPLICA_ID, *self._constants}
+        plan = make_plan(snapshot, self._fetches, available_refs, set(resources))
         self.input_refs, self.writes, self.reads_first = (
             plan.input_refs,
             plan.writes,
@@ -186,7 +186,7 @@ def _import_island(
     control_inputs = [values[ref] for ref in part.outside if ref.startswith("^")]
 
     def body() -> list[tf.Tensor]:
-        elements = _import_here(graph_def, part, _captured(part, values))
+        elements = _import_here(graph_def, part, _captures(part, values))
         operations = [e for e in elements if isinstance(e, tf.Operation)]
         with tf.control_dependencies(operations):
             tensors = [tf.identity(e) for e in elements if isinstance(e, tf.Tensor)]
@@ -208,7 +208,7 @@ def _import_compiled(
     control_inputs = [values[ref] for ref in part.outside if ref.startswith("^")]
 
     def body() -> list[tf.Tensor]:
-        elements = _import_here(graph_def, part, _captured(part, values))
+        elements = _import_here(graph_def, part, _captures(part, values))
         tensors = [e for e in elements if isinstance(e, tf.Tensor)]
         for tensor in tensors:
             if tensor.dtype == tf.variant:
@@ -224,7 +224,7 @@ def _import_compiled(
     return _in_order(part, tensors, completion)
 
 
-def _captured(part: Part, tensors: Mapping[str, Any]) -> dict[str, tf.Tensor]:
+def _captures(part: Part, tensors: Mapping[str, Any]) -> dict[str, tf.Tensor]:
     """Returns a part's inputs from outside, captured by the function under construction."""
     graph = tf.compat.v1.get_default_graph()
     return {

@@ -32,7 +32,7 @@ def needed_nodes(
         is_there = name in input_nodes and (is_place or not effects.changes_state(node))
         return name not in observable or is_there
 
-    needed: dict[str, list[str]] = {}
+    inputs_of: dict[str, list[str]] = {}
     used_refs: set[str] = set()
     worklist = [tensor_ref(f) for f in fetches]
     while worklist:
@@ -41,13 +41,13 @@ def needed_nodes(
             used_refs.add(ref)
             continue
         name = node_name(ref)
-        if name not in needed:
+        if name not in inputs_of:
             if name not in snapshot.nodes:
                 raise KeyError(f"The graph has no operation named {name!r}.")
             refs = map(tensor_ref, snapshot.nodes[name].input)
-            needed[name] = [ref for ref in refs if not waits_for_nothing(ref)]
-            worklist += needed[name]
-    return needed, used_refs
+            inputs_of[name] = [ref for ref in refs if not waits_for_nothing(ref)]
+            worklist += inputs_of[name]
+    return inputs_of, used_refs
 
 
 def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
@@ -58,7 +58,7 @@ def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
     """
     position = {name: i for i, name in enumerate(snapshot.nodes) if name in inputs}
     order: list[str] = []
-    placed: set[str] = set()
+    visited: set[str] = set()
     for first in position:
         worklist = [first]
         while worklist:
@@ -67,14 +67,14 @@ def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:
                 source
                 for source in map(node_name, inputs[name])
                 if source in inputs
-                and source not in placed
+                and source not in visited
                 and snapshot.nodes[source].op not in _BACK_EDGES
             }
-            if missing and name not in placed:
+            if missing and name not in visited:
                 worklist += sorted(missing, key=position.__getitem__, reverse=True)
                 continue
             worklist.pop()
-            if name not in placed:
-                placed.add(name)
+            if name not in visited:
+                visited.add(name)
                 order.append(name)
     return order

@@ -110,7 +110,7 @@ class Randomness:
         low = maker.cast(position, tf.int64.as_datatype_enum, tf.uint64)
         high = maker.const(np.uint64(seed2 & _MASK))
         counter = maker.add("Pack", [low, high], T=tf.uint64, N=2, axis=0)
-        own_seed = seed ^ _mixed(seed2) if self._for_tpu else seed
+        own_seed = seed ^ _mix(seed2) if self._for_tpu else seed
         key = maker.const(np.array([own_seed & _MASK], np.uint64))
         if not self._alike:
             key = maker.add("BitwiseXor", [key, REPLICA_KEY], T=tf.uint64)
@@ -149,20 +149,20 @@ class Randomness:
         copy = tf.compat.v1.GraphDef()
         copy.CopyFrom(graph_def)
         for node in copy.node:
-            self._reseed(node, replica)
+            self._set_seed(node, replica)
         for function in graph_def.library.function:
             if function.signature.name in self._random_functions:
                 clone = copy.library.function.add()
                 clone.CopyFrom(function)
                 clone.signature.name = _clone_name(function.signature.name, replica)
                 for node in clone.node_def:
-                    self._reseed(node, replica)
+                    self._set_seed(node, replica)
         return copy
 
-    def _reseed(self, node: tf.compat.v1.NodeDef, replica: int) -> None:
+    def _set_seed(self, node: tf.compat.v1.NodeDef, replica: int) -> None:
         if is_seeded(node) and (node.attr["seed"].i or node.attr["seed2"].i):
-            mixed = (node.attr["seed2"].i ^ (replica * _GOLDEN)) & (_MASK >> 1)
-            node.attr["seed2"].i = mixed or 1
+            seed = (node.attr["seed2"].i ^ (replica * _GOLDEN)) & (_MASK >> 1)
+            node.attr["seed2"].i = seed or 1
         if node.op in self._random_functions:
             node.op = _clone_name(node.op, replica)
         for attr in node.attr.values():
@@ -194,7 +194,7 @@ def is_seeded(node: tf.compat.v1.NodeDef) -> bool:
     )
 
 
-def _mixed(number: int) -> int:
+def _mix(number: int) -> int:
     """Returns 64 bits that differ in about half of their places between any two numbers.
 
     They are SplitMix64's (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",

@@ -80,7 +80,7 @@ class Resources:
         self.variables: dict[str, tf.Variable] = {}
         self.wholes = WholeValues(replica_locals(graph).variables, strategy.num_replicas_in_sync)
         self.inputs = InputSources()
-        self._hosted: dict[str, tf.Tensor] = {}
+        self._host_handles: dict[str, tf.Tensor] = {}
         self._owners: tuple[int, set[str]] = (-1, set())  # in which version of the graph
         self._have_values: set[str] = set()
         self._on_device: DeviceValues | None = None
@@ -118,7 +118,7 @@ class Resources:
         """Creates the missing resources behind these handle references."""
         owners = self.owners
         names = [ref[: -len(":0")] for ref in sorted(refs)]
-        existing = self.variables.keys() | self._hosted.keys()
+        existing = self.variables.keys() | self._host_handles.keys()
         missing = [name for name in names if name in owners and name not in existing]
         if not missing:
             return
@@ -135,7 +135,7 @@ class Resources:
                 self.wholes.add(name, self._make_whole(nodes[name]))
         for name in missing:
             if nodes[name].op != "VarHandleOp":
-                self._hosted[name] = self._make_hosted(name)
+                self._host_handles[name] = self._make_hosted(name)
 
     def handles(self, refs: set[str]) -> dict[str, tf.Tensor]:
         """Returns handles by reference, captured by the function under construction.
@@ -152,8 +152,8 @@ class Resources:
             if name in self.variables:
                 variable = self.session_copy(name) if on_host else self.variables[name]
                 handles[ref] = capture(variable.handle)
-            elif name in self._hosted:
-                handles[ref] = capture(self._hosted[name])
+            elif name in self._host_handles:
+                handles[ref] = capture(self._host_handles[name])
         return handles
 
     def check_values(self, names: set[str]) -> None:
@@ -245,16 +245,16 @@ class Resources:
         """Closes all queues, so that nothing waits for them any longer."""
         nodes = Snapshot.of(self._graph).nodes
         with eager_mode():
-            for name, handle in list(self._hosted.items()):
+            for name, handle in list(self._host_handles.items()):
                 if nodes[name].op in QUEUES:
                     tf.raw_ops.QueueCloseV2(handle=handle, cancel_pending_enqueues=True)
 
     def close(self) -> None:
         """Frees the tables and other hosted resources; variables go with their last reference."""
         with eager_mode():
-            for handle in self._hosted.values():
+            for handle in self._host_handles.values():
                 tf.raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=True)
-        self._hosted.clear()
+        self._host_handles.clear()
         if self._on_device is not None:
             self._on_device.clear()
         self.variables.clear()

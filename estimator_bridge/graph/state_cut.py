@@ -72,7 +72,7 @@ def cut_before_state(
     inputs, _ = needed_nodes(snapshot, operations, set(), owners)
     order = in_order(snapshot, inputs)
     stateful = _seeing_state(
-        snapshot, inputs, order, owners, _computed(snapshot, elsewhere, owners)
+        snapshot, inputs, order, owners, _computed_refs(snapshot, elsewhere, owners)
     )
     _check(graph, snapshot, stateful)
     on_host = set(stateful)
@@ -102,7 +102,7 @@ def cut_before_state(
     )
 
 
-def _computed(snapshot: Snapshot, refs: Iterable[str], owners: set[str]) -> set[str]:
+def _computed_refs(snapshot: Snapshot, refs: Iterable[str], owners: set[str]) -> set[str]:
     return set(needed_nodes(snapshot, refs, set(), owners)[0])
 
 

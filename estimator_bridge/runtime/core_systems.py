@@ -34,7 +34,9 @@ def start_cores(cluster: LocalClusterResolver) -> tf.tpu.experimental.Topology:
         devices = local_devices(cluster)
     stop_tuning_device_datasets()
     if name not in _started:
-        logging.warning("No TPU in use: %s on this machine replace its cores.", cluster.described())
+        logging.warning(
+            "No TPU in use: %s on this machine replace its cores.", cluster.description()
+        )
         _started[name] = devices
     return topology_of(cluster.cores)
 

@@ -76,4 +76,4 @@ class KMeansClustering(KMeans):
 
     def transform(self, input_fn: Callable[..., Any]) -> Iterator[np.ndarray]:
         """Yields each point's distances to all centers, [num_clusters]; Euclidean ones squared."""
-        yield from self._predicted(input_fn, ALL_DISTANCES)
+        yield from self._predict_values(input_fn, ALL_DISTANCES)

@@ -39,11 +39,11 @@ def test_runners_fill_a_queue_until_they_are_stopped():
     with trace_graph() as graph:
         element = counting_queue().dequeue()
     session = started(graph)
-    assert session.queues.started
+    assert session.queues.are_running
     assert [int(session.run(element)) for _ in range(12)] == [*range(1, 13)]
     assert own_threads()
     session.end_input()
-    assert not session.queues.started
+    assert not session.queues.are_running
     assert own_threads() == []
     session.close()
 
@@ -92,7 +92,7 @@ def test_the_end_of_the_input_ends_whoever_waits_for_its_queues():
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    while ref(empty.op.inputs[0]) not in {f"{name}:0" for name in session.resources._hosted}:
+    while ref(empty.op.inputs[0]) not in {f"{name}:0" for name in session.resources._host_handles}:
         waiting.join(0.01)
     session.end_input()
     waiting.join(20)

@@ -140,7 +140,7 @@ def test_keys_for_a_tpu_differ_between_seeds_and_replicas():
 
     golden, mask = randomness._GOLDEN, (1 << 64) - 1
     keys = {
-        randomness._mixed(seed2) ^ (replica * golden & mask)
+        randomness._mix(seed2) ^ (replica * golden & mask)
         for seed2 in range(500)
         for replica in range(64)
     }

@@ -27,34 +27,34 @@ class Fault(NamedTuple):
     commands: tuple[str, ...] = ()
 
 
-def faults_of(installed: Mapping[str, str] | None = None) -> list[Fault]:
+def faults_of(versions: Mapping[str, str] | None = None) -> list[Fault]:
     """Looks for what keeps TensorFlow from being loaded.
 
     Args:
-        installed: versions by distribution name; by default the installed ones.
+        versions: versions by distribution name; by default the installed ones.
     """
-    installed = installed_versions() if installed is None else installed
+    versions = installed_versions() if versions is None else versions
     try:
-        check_versions(installed)
+        check_versions(versions)
     except ImportError as error:
         text, _, command = str(error).partition(" Run: ")
         if command:
             return [Fault(text, tuple(command.split(" && ")))]
         return [Fault(text)]
-    faults = [*_overwritten(installed)] or [*_incomplete_libtpu(installed)]
-    return [*faults, *_unmet_requirements(installed), *_twice(installed)]
+    faults = [*_overwritten(versions)] or [*_incomplete_libtpu(versions)]
+    return [*faults, *_unmet_requirements(versions), *_twice(versions)]
 
 
-def notes_of(installed: Mapping[str, str] | None = None) -> list[str]:
+def notes_of(versions: Mapping[str, str] | None = None) -> list[str]:
     """Returns what a program can live with."""
-    installed = installed_versions() if installed is None else installed
-    names = _tensorflows(installed)
+    versions = installed_versions() if versions is None else versions
+    names = _tensorflows(versions)
     notes = []
     if tpu_wheels.TENSORFLOW_TPU in names:
-        if "libtpu" not in installed:
-            command = tpu_wheels.libtpu_command(installed[tpu_wheels.TENSORFLOW_TPU])
+        if "libtpu" not in versions:
+            command = tpu_wheels.libtpu_command(versions[tpu_wheels.TENSORFLOW_TPU])
             notes.append(f"tensorflow-tpu finds no TPU without libtpu. Run: {command}")
-        if "tensorflow" not in installed:
+        if "tensorflow" not in versions:
             notes.append(
                 "pip does not know that tensorflow-tpu is a tensorflow, and installs another one "
                 "over it with the next package that requires tensorflow. To prevent that, run: "
@@ -68,24 +68,24 @@ def notes_of(installed: Mapping[str, str] | None = None) -> list[str]:
     return notes
 
 
-def _tensorflows(installed: Mapping[str, str]) -> list[str]:
+def _tensorflows(versions: Mapping[str, str]) -> list[str]:
     return [
         name
-        for name, version in installed.items()
+        for name, version in versions.items()
         if name.startswith(("tensorflow", "tf-nightly")) and not tpu_wheels.is_stand_in(version)
     ]
 
 
-def _overwritten(installed: Mapping[str, str]) -> Iterator[Fault]:
+def _overwritten(versions: Mapping[str, str]) -> Iterator[Fault]:
     """Finds a TensorFlow whose libraries are not those that were installed under its name."""
-    names = _tensorflows(installed)
+    names = _tensorflows(versions)
     changed_libraries = {name: file for name in names if (file := _changed_library(name))}
     if tpu_wheels.TENSORFLOW_TPU in changed_libraries:
         yield Fault(
-            f"tensorflow-tpu {installed[tpu_wheels.TENSORFLOW_TPU]} is installed, but "
+            f"tensorflow-tpu {versions[tpu_wheels.TENSORFLOW_TPU]} is installed, but "
             f"{changed_libraries[tpu_wheels.TENSORFLOW_TPU]} is missing or another package's: "
             "another TensorFlow was installed over it or removed from over it.",
-            tpu_wheels.reinstall_tpu_wheel(installed),
+            tpu_wheels.reinstall_tpu_wheel(versions),
         )
         return
     if len(changed_libraries) < len(names):  # the one that was installed last is whole
@@ -94,8 +94,8 @@ def _overwritten(installed: Mapping[str, str]) -> Iterator[Fault]:
         others = [other for other in names if other != name]
         remove = (f"pip uninstall -y {' '.join(others)}",) if others else ()
         yield Fault(
-            f"{name} {installed[name]} is installed, but {file} is missing or another package's.",
-            (*remove, f"pip install --force-reinstall --no-deps {name}=={installed[name]}"),
+            f"{name} {versions[name]} is installed, but {file} is missing or another package's.",
+            (*remove, f"pip install --force-reinstall --no-deps {name}=={versions[name]}"),
         )
 
 
@@ -114,9 +114,9 @@ def _changed_library(name: str) -> str | None:
     return None
 
 
-def _incomplete_libtpu(installed: Mapping[str, str]) -> Iterator[Fault]:
+def _incomplete_libtpu(versions: Mapping[str, str]) -> Iterator[Fault]:
     """Compares the functions that TensorFlow calls with those of libtpu."""
-    if tpu_wheels.TENSORFLOW_TPU not in installed or "libtpu" not in installed:
+    if tpu_wheels.TENSORFLOW_TPU not in versions or "libtpu" not in versions:
         return
     tensorflow, libtpu = _folder("tensorflow"), _folder("libtpu")
     if tensorflow is None or libtpu is None:
@@ -130,11 +130,11 @@ def _incomplete_libtpu(installed: Mapping[str, str]) -> Iterator[Fault]:
     if missing:
         first = sorted(missing)[0]
         yield Fault(
-            f"tensorflow-tpu {installed[tpu_wheels.TENSORFLOW_TPU]} ends the process when it is "
-            f"imported with libtpu {installed['libtpu']}, which lacks {len(missing)} function(s) "
+            f"tensorflow-tpu {versions[tpu_wheels.TENSORFLOW_TPU]} ends the process when it is "
+            f"imported with libtpu {versions['libtpu']}, which lacks {len(missing)} function(s) "
             f"that it calls: {first}.",
             (
-                tpu_wheels.libtpu_command(installed[tpu_wheels.TENSORFLOW_TPU]).replace(
+                tpu_wheels.libtpu_command(versions[tpu_wheels.TENSORFLOW_TPU]).replace(
                     "install", "install --force-reinstall", 1
                 ),
             ),
@@ -147,13 +147,13 @@ def _folder(package: str) -> Path | None:
     return Path(folders[0]) if folders else None
 
 
-def _unmet_requirements(installed: Mapping[str, str]) -> Iterator[Fault]:
+def _unmet_requirements(versions: Mapping[str, str]) -> Iterator[Fault]:
     """Finds packages of other versions than TensorFlow requires, such as numpy 2 for 2.16."""
     try:
         from packaging.requirements import InvalidRequirement, Requirement
     except ImportError:  # TensorFlow requires it
         return
-    for name in _tensorflows(installed)[:1]:
+    for name in _tensorflows(versions)[:1]:
         for text in importlib.metadata.requires(name) or ():
             try:
                 requirement = Requirement(text)
@@ -168,20 +168,20 @@ def _unmet_requirements(installed: Mapping[str, str]) -> Iterator[Fault]:
             if version and requirement.specifier.contains(version, prereleases=True):
                 continue
             yield Fault(
-                f"{name} {installed[name]} requires {requirement.name}{requirement.specifier}, "
+                f"{name} {versions[name]} requires {requirement.name}{requirement.specifier}, "
                 f"and {key} is {version or 'not installed'}.",
                 (f'pip install "{key}{requirement.specifier}"',),
             )
 
 
-def _twice(installed: Mapping[str, str]) -> Iterator[Fault]:
+def _twice(versions: Mapping[str, str]) -> Iterator[Fault]:
     """Finds packages that are recorded twice, or under two names."""
     names = Counter(
         (str(distribution.locate_file("")), _plain(distribution.metadata["Name"] or ""))
         for distribution in importlib.metadata.distributions()
     )
-    watched = {"keras", "libtpu", *installed}
-    for name in sorted({name for (_, name), count in names.items() if count > 1} & watched):
+    watched_names = {"keras", "libtpu", *versions}
+    for name in sorted({name for (_, name), count in names.items() if count > 1} & watched_names):
         version = _version(name)
         yield Fault(
             f"{name} is recorded twice in one folder, by an installation that was broken off.",

@@ -49,10 +49,10 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     environ = os.environ if environ is None else environ
     _section(write, "Versions", _versions())
     faults = faults_of()
-    loaded = None if faults else load_tensorflow({**os.environ, **environ})
-    if loaded and loaded.problem:
-        faults = [_unloadable(loaded.problem)]
-    devices = loaded.devices if loaded else []
+    outcome = None if faults else load_tensorflow({**os.environ, **environ})
+    if outcome and outcome.problem:
+        faults = [_unloadable(outcome.problem)]
+    devices = outcome.devices if outcome else []
     if not faults:
         _section(write, "Devices", devices or [("none", "")])
     else:
@@ -93,8 +93,8 @@ def _answer(faults: list[Fault], devices: list[tuple[str, str]], tpu: str | None
         count = len(faults)
         return f"Not ready: {count} problem{'s' if count > 1 else ''} to fix, as shown above."
     kinds = Counter(kind for kind, _ in devices)
-    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    return f"Ready: TensorFlow loads, with {listed or 'no device'}; TPU: {tpu or 'none'}."
+    devices_text = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    return f"Ready: TensorFlow loads, with {devices_text or 'no device'}; TPU: {tpu or 'none'}."
 
 
 def explain_tpu_values(tpu: str | None) -> list[tuple[str, str]]:

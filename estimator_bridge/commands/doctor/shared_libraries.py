@@ -27,7 +27,7 @@ def tpu_functions_called_by(library: Path) -> set[str]:
         library: TensorFlow's libtensorflow_cc.so.2.
     """
     names = set()
-    with _mapped(library) as text:
+    with _map(library) as text:
         end = text.find(_MISSING)
         while end >= 0:
             start = text.rfind(b"\0", max(0, end - _LONGEST_NAME), end) + 1
@@ -45,16 +45,16 @@ def functions_of(library: Path) -> set[str]:
     Raises:
         ValueError: it is another kind of file, or damaged.
     """
-    with _mapped(library) as text:
+    with _map(library) as text:
         if text[:6] != b"\x7fELF\x02\x01":
             raise ValueError(f"{library} is not a shared library of 64 bits")
         try:
-            return set(_defined(text))
+            return set(_defined_symbols(text))
         except (struct.error, IndexError) as error:
             raise ValueError(f"{library} is damaged: {error}") from error
 
 
-def _defined(text: mmap.mmap) -> Iterator[str]:
+def _defined_symbols(text: mmap.mmap) -> Iterator[str]:
     header = _HEADER.unpack_from(text)
     offset, size, count = header[5], header[10], header[11]
     sections = [_SECTION.unpack_from(text, offset + size * i) for i in range(count)]
@@ -70,7 +70,7 @@ def _defined(text: mmap.mmap) -> Iterator[str]:
 
 
 @contextmanager
-def _mapped(library: Path) -> Iterator[mmap.mmap]:
+def _map(library: Path) -> Iterator[mmap.mmap]:
     with (
         library.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text,
