@@ -32,7 +32,7 @@ def f{0}(features, params):
 """
 
 
-def generated(lines: int) -> str:
+def generate(lines: int) -> str:
     """Returns a source of about this number of lines."""
     blocks = map(BLOCK.format, range(lines // BLOCK.count("\n")))
     return "import tensorflow as tf\n\n" + "".join(blocks)
@@ -57,7 +57,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.py"
-        file.write_text(generated(arguments.lines), encoding="utf-8")
+        file.write_text(generate(arguments.lines), encoding="utf-8")
         paths = arguments.paths or [str(file)]
         report = check(paths, Options())
         checked_files = [

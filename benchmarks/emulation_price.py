@@ -92,9 +92,9 @@ def measure(batch: int, rounds: int, seconds: float) -> list[dict[int, tuple[flo
 
 def _rates(loop: Callable[[int], object], steps: int) -> tuple[float, float]:
     """Returns steps per second, of wall and of processor time."""
-    start, worked = time.perf_counter(), time.process_time()
+    start, cpu_start = time.perf_counter(), time.process_time()
     loop(steps)
-    return steps / (time.perf_counter() - start), steps / (time.process_time() - worked)
+    return steps / (time.perf_counter() - start), steps / (time.process_time() - cpu_start)
 
 
 def main() -> None:

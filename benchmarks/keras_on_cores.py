@@ -110,9 +110,9 @@ def custom_loop(strategy: tf.distribute.Strategy, batch: int) -> Callable[[int],
 
 def _rates(run: Callable[[int], object], steps: int) -> tuple[float, float]:
     """Returns steps per second, of wall and of processor time."""
-    start, worked = time.perf_counter(), time.process_time()
+    start, cpu_start = time.perf_counter(), time.process_time()
     run(steps)
-    return steps / (time.perf_counter() - start), steps / (time.process_time() - worked)
+    return steps / (time.perf_counter() - start), steps / (time.process_time() - cpu_start)
 
 
 def main() -> None:

@@ -83,7 +83,7 @@ def _start(workload: Workload, way: str, pythons: Mapping[str, str]) -> Measured
     return MeasuredProcess(pythons[way], workload.program_of(way), way, options)
 
 
-def _opened(
+def _open(
     workload: Workload,
     ways: list[str],
     pythons: Mapping[str, str],
@@ -97,7 +97,7 @@ def _opened(
 
 
 def _steps(workload, ways, pythons, seconds, stack) -> Callable[[str], dict[str, float]]:
-    processes = _opened(workload, ways, pythons, stack)
+    processes = _open(workload, ways, pythons, stack)
     counts, call = {}, workload.call
     for way, process in processes.items():
         process.order(steps=2 * call)  # compiles
@@ -116,7 +116,7 @@ def _steps(workload, ways, pythons, seconds, stack) -> Callable[[str], dict[str,
 
 def _calls(workload, ways, pythons, seconds, stack) -> Callable[[str], dict[str, float]]:
     del seconds
-    processes = _opened(workload, ways, pythons, stack)
+    processes = _open(workload, ways, pythons, stack)
     for process in processes.values():
         process.order()  # compiles
     return lambda way: processes[way].order()

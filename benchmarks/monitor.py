@@ -114,7 +114,7 @@ class _Switch(ObservingHook):
         self.steps = block * len(self._kinds)
         self.secs: dict[str, list[float]] = {kind: [] for kind in self.KINDS}
         self.events = {"reports": 0.0, "draws": 0.0}
-        self._number, self._on_secs, self._since, self._used = 0, 0.0, time.perf_counter(), 0.0
+        self._number, self._on_secs, self._since, self._cpu_secs = 0, 0.0, time.perf_counter(), 0.0
         self.monitor = eb.training.Monitor(lambda report: None, lambda text: None, clock=self.clock)
         self._observe, self._attach = self.monitor.observe, self.monitor.attach
         self.monitor.observe = self._observe_if_on  # type: ignore[method-assign]
@@ -137,19 +137,19 @@ class _Switch(ObservingHook):
         """Ends a block; called after the monitor."""
         if step % self.block:
             return
-        cpu_secs, last = time.process_time(), self._used
+        cpu_secs, last = time.process_time(), self._cpu_secs
         if self._number >= self._warm_blocks:
             self.secs[self._kinds[self._number]].append((cpu_secs - last) / self.block)
         elif self._number == self._warm_blocks - 1:
             self.events = dict.fromkeys(self.events, 0.0)
         self._on_secs, self._since = self.clock(), time.perf_counter()
         self._number += 1
-        self._used = time.process_time()
+        self._cpu_secs = time.process_time()
 
     def _attach_switch(self, meter: Any) -> None:
         make_loop, wait = meter.make_loop, meter._wait
         wait.clock, wait._begun = self.clock, self.clock()
-        meter._batches.draw = self._counted(meter._batches.draw, "draws")
+        meter._batches.draw = self._with_count(meter._batches.draw, "draws")
         meter.make_loop = lambda *arguments, **options: _SwitchedLoop(
             make_loop(*arguments, **options), lambda: self.is_on
         )
@@ -157,15 +157,15 @@ class _Switch(ObservingHook):
 
     def _observe_if_on(self, *arguments: Any) -> None:
         if self.is_on:
-            self._counted(self._observe, "reports")(*arguments)
+            self._with_count(self._observe, "reports")(*arguments)
 
-    def _counted(self, run: Callable[..., Any], kind: str) -> Callable[..., Any]:
+    def _with_count(self, run: Callable[..., Any], kind: str) -> Callable[..., Any]:
         def count_time(*arguments: Any) -> Any:
-            begun = time.process_time()
+            start = time.process_time()
             try:
                 return run(*arguments)
             finally:
-                self.events[kind] += time.process_time() - begun
+                self.events[kind] += time.process_time() - start
 
         return count_time
 
@@ -173,8 +173,8 @@ class _Switch(ObservingHook):
 class _SwitchedLoop:
     """A monitored loop, or the loop below it."""
 
-    def __init__(self, measured: Any, is_on: Callable[[], bool]):
-        self._measured, self._is_on = measured, is_on
+    def __init__(self, loop: Any, is_on: Callable[[], bool]):
+        self._measured, self._is_on = loop, is_on
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._measured, name)
@@ -252,19 +252,19 @@ class _Phases:
     LENGTH = 4  # reports, a second each
 
     def __init__(self, secs: float):
-        self._secs, self._seen = secs, 0
+        self._secs, self._steps_seen = secs, 0
         self._pace: dict[int, list[tuple[float, float | None]]] = {}
 
     def sleep(self) -> float:
         """Returns the time to sleep now."""
-        return self._secs if self._seen // self.LENGTH % 2 else 0.0
+        return self._secs if self._steps_seen // self.LENGTH % 2 else 0.0
 
     def __call__(self, report: eb.training.StepReport) -> None:
         # The first report of a phase covers chunks of both.
-        if self._seen % self.LENGTH and report.steps_per_sec:
-            reports = self._pace.setdefault(self._seen // self.LENGTH, [])
+        if self._steps_seen % self.LENGTH and report.steps_per_sec:
+            reports = self._pace.setdefault(self._steps_seen // self.LENGTH, [])
             reports.append((report.steps_per_sec, report.use.input_wait))
-        self._seen += 1
+        self._steps_seen += 1
 
     def shares(self) -> list[tuple[float, float]]:
         """Returns the measured share of each phase with sleeps, and that of the two paces."""

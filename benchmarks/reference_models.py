@@ -76,13 +76,13 @@ def _command(name: str) -> str:
     return f"`train.py --model={name}`"
 
 
-def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], measured: str) -> str:
+def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], date: str) -> str:
     """Returns models/README.md with new rows in its table of paces: one for each model.
 
     Args:
       page: the content of models/README.md.
       paces: of each model that was measured the paces by the number of cores, 1 and 8.
-      measured: how they were measured, in words, for the last column.
+      date: how they were measured, in words, for the last column.
     """
     head = ["", "examples/s on 1 core", "on 8 cores", "8 / 1", "waiting for input on 1, on 8 cores"]
     rows = {m[1]: [c.strip() for c in m[0].strip("|\n").split("|")] for m in _ROW.finditer(page)}
@@ -90,14 +90,14 @@ def with_paces(page: str, paces: Mapping[str, Mapping[int, Pace]], measured: str
         one, eight = (by_cores[cores].examples_per_sec for cores in _CORES)
         waiting = ", ".join(by_cores[cores].share for cores in _CORES)
         cells = [f"{one:,.0f}", f"{eight:,.0f}", f"{eight / one:.2f}", waiting]
-        rows[name] = [_command(name), *cells, measured]
+        rows[name] = [_command(name), *cells, date]
     missing = [""] * (len(head) - 1) + [_MISSING]
-    ordered = [rows.get(name, [_command(name), *missing]) for name in model_names()]
-    return with_table(page, "models", markdown([*head, "measured"], ordered))
+    rows_in_order = [rows.get(name, [_command(name), *missing]) for name in model_names()]
+    return with_table(page, "models", markdown([*head, "measured"], rows_in_order))
 
 
-def _train_py(folder: Path, *arguments: str, sampled: bool = False) -> None:
-    program = ["-c", _SAMPLED] if sampled else []
+def _train_py(folder: Path, *arguments: str, with_samples: bool = False) -> None:
+    program = ["-c", _SAMPLED] if with_samples else []
     process = subprocess.run(
         [sys.executable, *program, str(ROOT / "train.py"), "--mode=train", *arguments],
         cwd=folder,  # the data that ships is written into runs/data there
@@ -114,16 +114,16 @@ def _points(
     steps: int,
     folder: Path,
     extra_flags: Sequence[str],
-    sampled: bool = False,
+    with_samples: bool = False,
 ) -> list[dict[str, Any]]:
     """Returns what the monitor of a training wrote in the later half of it."""
-    model_dir = folder / f"{name}-{cores}-{sampled}"
+    model_dir = folder / f"{name}-{cores}-{with_samples}"
     loops = max(1, steps // 20)
     _train_py(
         folder, f"--model={name}", f"--tpu=emulated:{cores}", f"--train_steps={steps}",
         "--warmup_steps=0", f"--iterations_per_loop={loops}", f"--model_dir={model_dir}",
         *extra_flags,
-        sampled=sampled,
+        with_samples=with_samples,
     )  # fmt: skip
     points = json.loads((model_dir / "monitor.json").read_text())["points"]
     shutil.rmtree(model_dir)
@@ -138,14 +138,14 @@ def _pace(
     for _ in range(rounds):
         points = _points(name, cores, steps, folder, extra_flags)
         paces += [point["examples_per_sec"] for point in points if point["examples_per_sec"]]
-        points = _points(name, cores, steps, folder, extra_flags, sampled=True)
+        points = _points(name, cores, steps, folder, extra_flags, with_samples=True)
         waits += [point["input_wait"] for point in points if point["input_wait"] is not None]
     pace = Pace(statistics.median(paces), statistics.median(waits) if waits else None)
     print(f"{name} on {cores} core(s): {pace}", flush=True)
     return pace
 
 
-def _compiled(name: str, target: str, folder: Path, extra_flags: Sequence[str]) -> str:
+def _compile(name: str, target: str, folder: Path, extra_flags: Sequence[str]) -> str:
     report = folder / f"{name}.json"
     _train_py(
         folder, f"--model={name}", f"--compile_for={target}", "--compile_only",
@@ -194,7 +194,7 @@ def main() -> None:
                 page_now = with_paces(page.read_text("utf-8"), {name: paces}, how)
                 write_whole(str(page), page_now.encode())
             if options.slice:
-                print(_compiled(name, options.slice, folder, extra_flags), flush=True)
+                print(_compile(name, options.slice, folder, extra_flags), flush=True)
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def _flag_name(word: str, flag_values: absl_flags.FlagValues) -> str | None:
     return name[2:] if is_negated else name
 
 
-def _composed(path: str) -> Any:
+def _compose(path: str) -> Any:
     """Returns the nodes of a YAML file, if it is not too deep and has no alias of a collection.
 
     A few lines of such aliases can stand for gigabytes.
@@ -132,7 +132,7 @@ def _composed(path: str) -> Any:
 def _arguments(path: str, flag_names: set[str], flag_values: absl_flags.FlagValues) -> list[str]:
     import yaml  # few runs have such a file
 
-    root = _composed(path)
+    root = _compose(path)
     if root is None:
         return []
     if not isinstance(root, yaml.MappingNode):

@@ -98,9 +98,9 @@ def _numbers(flag_values: absl_flags.FlagValues) -> Iterator[str]:
             yield f"--{name} has no value: want a number of 1 or more"
         elif value is not None and value < 1:
             hint = "; leave the flag out for the default" if name in _OPTIONAL else ""
-            yield f"--{name}={_shortened(value)}: want a number of 1 or more{hint}"
+            yield f"--{name}={_shorten(value)}: want a number of 1 or more{hint}"
         elif value is not None and value > (limit := _MOST_STEPS if name in _STEPS else _MOST):
-            yield f"--{name}={_shortened(value)}: want a number from 1 to {limit}"
+            yield f"--{name}={_shorten(value)}: want a number from 1 to {limit}"
     for name in _SECONDS:
         secs = flag_values[name].value
         if secs is not None and not 0 <= secs <= _MOST_SECONDS:
@@ -110,7 +110,7 @@ def _numbers(flag_values: absl_flags.FlagValues) -> Iterator[str]:
         yield f"--learning_rate={rate}: want a number above 0 that fits a float32, such as 0.001"
     seed = flag_values.tf_random_seed
     if seed is not None and not 0 <= seed < 2**31:
-        yield f"--tf_random_seed={_shortened(seed)}: want a number from 0 to {2**31 - 1}"
+        yield f"--tf_random_seed={_shorten(seed)}: want a number from 0 to {2**31 - 1}"
 
 
 def _api(flag_values: absl_flags.FlagValues) -> Iterator[str]:
@@ -234,7 +234,7 @@ def _file_in_the_way(folder: str) -> str | None:
     return path if path and not os.path.isdir(path) else None
 
 
-def _shortened(number: int) -> str:
+def _shorten(number: int) -> str:
     sign, digits = "-" if number < 0 else "", str(abs(number))
     if len(digits) <= _DIGITS_SHOWN:
         return sign + digits

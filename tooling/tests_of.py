@@ -33,7 +33,7 @@ def names_of_its_own(path: Path, top: Path) -> set[str]:
     return public_names(path).difference(*others)
 
 
-def imported(path: Path) -> Iterator[str]:
+def imports_of(path: Path) -> Iterator[str]:
     """Yields the dotted names that a file imports; `from a import b` counts as a and a.b."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -61,13 +61,13 @@ def tests_of(file: str, root: Path = ROOT) -> list[str]:
     parts = path.relative_to(root).with_suffix("").parts
     module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     own = names_of_its_own(path, root / parts[0])
-    mentioned = re.compile(rf"\b({'|'.join(map(re.escape, sorted(own)))})\b") if own else None
+    mentions = re.compile(rf"\b({'|'.join(map(re.escape, sorted(own)))})\b") if own else None
     covering = set()
     files = sorted((root / "tests").rglob("test_*.py"))
     for test in files:
         is_namesake = test.name == f"test_{parts[-1]}.py" and parts[-2:-1] == (test.parent.name,)
         text = test.read_text(encoding="utf-8")
-        if is_namesake or module in set(imported(test)) or (mentioned and mentioned.search(text)):
+        if is_namesake or module in set(imports_of(test)) or (mentions and mentions.search(text)):
             covering.add(test)
     if not covering and len(parts) > 2:
         covering = {test for test in files if parts[1] in test.relative_to(root).parts}

@@ -62,11 +62,11 @@ def serve(way: str, orders: Orders) -> None:
                 return saving.save_secs, opening.restore_secs
 
             first, _ = train()
-            again, restored = train()
+            again, restore_secs = train()
             orders.tell(
                 **{
                     "write, s": min(first),
                     "write again after a resume, s": min(again),
-                    "restore, s": restored,
+                    "restore, s": restore_secs,
                 }
             )

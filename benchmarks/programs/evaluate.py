@@ -36,15 +36,15 @@ def serve(way: str, orders: Orders, examples: int, batch: int, calls: int = 1) -
 
 def answer(orders: Orders, call: Callable[[], int], examples: int, calls: int) -> None:
     """Executes orders by calls, each of which returns the number of examples that it saw."""
-    restored = _RestoreTime()
+    restore_time = _RestoreTime()
     for _ in orders:
-        start, restored.seconds = time.perf_counter(), 0.0
+        start, restore_time.seconds = time.perf_counter(), 0.0
         example_count = sum(call() for _ in range(calls))
         seconds = time.perf_counter() - start
         assert example_count == calls * examples, example_count
         figures = {"examples/s": example_count / seconds}
         if calls > 1:
-            overhead_ms = 1000 * (seconds - restored.seconds) / calls
+            overhead_ms = 1000 * (seconds - restore_time.seconds) / calls
             figures["a call beside reading the checkpoint, ms"] = overhead_ms
         orders.tell(**figures)
 

@@ -39,8 +39,8 @@ def _by_estimator(inputs, single):
         predictions = estimator.predict(inputs.dataset, yield_single_examples=single)
         if not single:
             return sum(len(batch["class"]) for batch in predictions)
-        numbered = enumerate(predictions, 1)
-        ((count, _),) = deque(numbered, maxlen=1)
+        pairs = enumerate(predictions, 1)
+        ((count, _),) = deque(pairs, maxlen=1)
         return count
 
     return call

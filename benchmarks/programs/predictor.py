@@ -47,7 +47,7 @@ def serve(way: str, orders: Orders, source: str, calls: int = 1000) -> None:
         orders.tell(**{"a call, ms": took / calls * 1000, "a call, CPU ms": cpu / calls * 1000})
 
 
-def _trained():
+def _train():
     model = MLP()
 
     def model_fn(features, labels, mode):
@@ -69,12 +69,12 @@ def _receivers():
 
 
 def _of_saved_model():
-    folder = _trained().export_saved_model(tempfile.mkdtemp(), _receivers)
+    folder = _train().export_saved_model(tempfile.mkdtemp(), _receivers)
     return predictor.from_saved_model(folder)
 
 
 def _of_estimator():
-    return predictor.from_estimator(_trained(), _receivers)
+    return predictor.from_estimator(_train(), _receivers)
 
 
 def _of_contrib_estimator():

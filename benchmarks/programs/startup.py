@@ -20,7 +20,7 @@ def serve(way: str, orders: Orders, steps: int = 1) -> None:
     from benchmarks.estimators import estimators, v1
     from benchmarks.models.mlp import MLP
 
-    imported, imported_cpu = time.time(), time.process_time()
+    import_end, imported_cpu = time.time(), time.process_time()
 
     class FirstStep(v1.train.SessionRunHook):
         """Records the time when the first step is done."""
@@ -34,7 +34,7 @@ def serve(way: str, orders: Orders, steps: int = 1) -> None:
     config = estimators.RunConfig(tf_random_seed=1)
     with tempfile.TemporaryDirectory() as folder:
         for order in orders:
-            started = order["started"]
+            start_time = order["started"]
 
             def train():
                 estimator = estimators.Estimator(model.spec(estimators), folder, config)
@@ -44,18 +44,18 @@ def serve(way: str, orders: Orders, steps: int = 1) -> None:
                 return hook.done - start, time.time() - hook.done, hook.cpu, hook.cpu - start_cpu
 
             first, end, cpu, first_cpu = train()
-            resumed, _, _, resumed_cpu = train()
+            resume_secs, _, _, resumed_cpu = train()
             orders.tell(
                 **{
-                    "process to first step, s": imported - started + first,
+                    "process to first step, s": import_end - start_time + first,
                     "process to first step, CPU s": cpu,
-                    "imports, s": imported - started,
+                    "imports, s": import_end - start_time,
                     "imports, CPU s": imported_cpu,
                     "train() to first step, s": first,
                     "train() to first step, CPU s": first_cpu,
                     "last step to end of train(), s": end,
-                    "resumed train() to first step, s": resumed,
+                    "resumed train() to first step, s": resume_secs,
                     "resumed train() to first step, CPU s": resumed_cpu,
-                    "process to first resumed step, s": imported - started + resumed,
+                    "process to first resumed step, s": import_end - start_time + resume_secs,
                 }
             )

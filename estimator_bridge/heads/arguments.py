@@ -56,10 +56,10 @@ def check_loss_fn(loss_fn: Callable[..., Any] | None) -> Callable[..., Any] | No
     if loss_fn is None:
         return None
     argument_names = fn_args(loss_fn)
-    for needed in _LOSS_FN_NEEDS:
-        if needed not in argument_names:
+    for argument in _LOSS_FN_NEEDS:
+        if argument not in argument_names:
             raise ValueError(
-                f"loss_fn must contain argument: {needed}. Given arguments: {argument_names}. It "
+                f"loss_fn must contain argument: {argument}. Given arguments: {argument_names}. It "
                 f"is called by name, as {describe_fn(loss_fn)} was written."
             )
     unknown = sorted(set(argument_names) - set(_LOSS_FN_MAY_TAKE))
@@ -132,7 +132,7 @@ def check_vocabulary(
     if n_classes is not None and len(vocabulary) != n_classes:
         raise ValueError(
             f"Length of label_vocabulary must be n_classes ({n_classes}). Given: {len(vocabulary)}"
-            f" of {_shortened(vocabulary)}."
+            f" of {_shorten(vocabulary)}."
         )
     return vocabulary
 
@@ -170,7 +170,7 @@ def check_prediction_keys(keys: Iterable[str] | None, valid: Sequence[str]) -> t
     return tuple(keys)
 
 
-def _shortened(names: Sequence[Any], limit: int = 5) -> str:
+def _shorten(names: Sequence[Any], limit: int = 5) -> str:
     return (
         f"{list(names)}" if len(names) <= limit else f"[{', '.join(map(repr, names[:limit]))}, ...]"
     )

@@ -60,11 +60,11 @@ def keras_train_op(
             replicas = tf.distribute.get_strategy().num_replicas_in_sync
             if loss_reduction in _MEAN and replicas > 1:
                 loss = loss * (1.0 / replicas)
-            train_op = _minimized(loss, loss_reduction, optimizer, trainable_variables)
+            train_op = _minimize(loss, loss_reduction, optimizer, trainable_variables)
         return tf.group(train_op, *update_ops) if update_ops else train_op
 
 
-def _minimized(loss: tf.Tensor, reduction: str, optimizer: Any, variables: Any) -> Any:
+def _minimize(loss: tf.Tensor, reduction: str, optimizer: Any, variables: Any) -> Any:
     import tf_keras
 
     kinds = (tf_keras.optimizers.legacy.Optimizer, tf_keras.optimizers.Optimizer)

@@ -44,7 +44,7 @@ def classifier_parse_example_spec(
     """
     spec = _v2_columns.make_parse_example_spec(feature_columns)
     label = tf.io.FixedLenFeature((1,), label_dtype, label_default)
-    return _completed(spec, label_key, label, weight_column)
+    return _complete(spec, label_key, label, weight_column)
 
 
 def regressor_parse_example_spec(
@@ -75,7 +75,7 @@ def regressor_parse_example_spec(
     """
     spec = _v2_columns.make_parse_example_spec(feature_columns)
     label = tf.io.FixedLenFeature((label_dimension,), label_dtype, label_default)
-    return _completed(spec, label_key, label, weight_column)
+    return _complete(spec, label_key, label, weight_column)
 
 
 def classifier_parse_example_spec_v1(
@@ -88,7 +88,7 @@ def classifier_parse_example_spec_v1(
     """`classifier_parse_example_spec` of tf.compat.v1.estimator, which also takes V1 columns."""
     spec = _v1_columns.make_parse_example_spec(feature_columns)
     label = tf.io.FixedLenFeature((1,), label_dtype, label_default)
-    return _completed(spec, label_key, label, weight_column)
+    return _complete(spec, label_key, label, weight_column)
 
 
 def regressor_parse_example_spec_v1(
@@ -102,10 +102,10 @@ def regressor_parse_example_spec_v1(
     """`regressor_parse_example_spec` of tf.compat.v1.estimator, which also takes V1 columns."""
     spec = _v1_columns.make_parse_example_spec(feature_columns)
     label = tf.io.FixedLenFeature((label_dimension,), label_dtype, label_default)
-    return _completed(spec, label_key, label, weight_column)
+    return _complete(spec, label_key, label, weight_column)
 
 
-def _completed(
+def _complete(
     spec: dict[str, Any], label_key: str, label: Any, weight_column: Any
 ) -> dict[str, Any]:
     _check_free(spec, label_key, "label", "label_key")

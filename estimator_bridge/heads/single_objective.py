@@ -246,8 +246,8 @@ class SingleHead(Head):
         tensors = {"logits": logits, "labels": labels}
         batch_tensors = {name: tensor for name, tensor in tensors.items() if tf.is_tensor(tensor)}
 
-        def metric_fn(**gathered: Any) -> dict[str, Any]:
-            values = {**tensors, **gathered}
+        def metric_fn(**rows: Any) -> dict[str, Any]:
+            values = {**tensors, **rows}
             return self.update_metrics(
                 self.metrics(regularization_losses=regularization_losses),
                 features=features,

@@ -125,8 +125,8 @@ class V1Head(AnyV1Head):
         loss_reduction: str = _Reduction.SUM,
         prediction_keys: Sequence[str] | None = None,
     ):
-        excluded = () if self.may_keep_losses else (_Reduction.NONE,)
-        check_reduction(loss_reduction, set(_Reduction.all()).difference(excluded))
+        unfit = () if self.may_keep_losses else (_Reduction.NONE,)
+        check_reduction(loss_reduction, set(_Reduction.all()).difference(unfit))
         self.head = head
         head.must = "must"
         self.name = head.name
@@ -222,9 +222,9 @@ class V1Head(AnyV1Head):
         if batch.weights is not None:
             tensors["weights"] = batch.weights
 
-        def metric_fn(**gathered: tf.Tensor) -> dict[str, Any]:
-            weights = gathered.pop("weights", None)
+        def metric_fn(**rows: tf.Tensor) -> dict[str, Any]:
+            weights = rows.pop("weights", None)
             with tf.name_scope("metrics"):
-                return {self._key(m.name): v1_metric(m, gathered, weights) for m in measures}
+                return {self._key(m.name): v1_metric(m, rows, weights) for m in measures}
 
         return metric_fn, tensors

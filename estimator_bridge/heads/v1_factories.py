@@ -55,7 +55,7 @@ def binary_classification_head(
       ValueError: an argument is not valid.
     """
     return V1BinaryHead(
-        weight_column, thresholds, label_vocabulary, _checked(loss_reduction), loss_fn, name
+        weight_column, thresholds, label_vocabulary, _reduction(loss_reduction), loss_fn, name
     )
 
 
@@ -84,7 +84,7 @@ def multi_class_head(
       ValueError: an argument is not valid.
     """
     return V1MultiClassHead(
-        n_classes, weight_column, label_vocabulary, _checked(loss_reduction), loss_fn, name
+        n_classes, weight_column, label_vocabulary, _reduction(loss_reduction), loss_fn, name
     )
 
 
@@ -164,7 +164,7 @@ def regression_head(
       ValueError: an argument is not valid.
     """
     return V1RegressionHead(
-        label_dimension, weight_column, _checked(loss_reduction), loss_fn, inverse_link_fn, name
+        label_dimension, weight_column, _reduction(loss_reduction), loss_fn, inverse_link_fn, name
     )
 
 
@@ -233,5 +233,5 @@ def multi_head(
     return V1MultiHead(heads, head_weights)
 
 
-def _checked(loss_reduction: str) -> str:
+def _reduction(loss_reduction: str) -> str:
     return check_reduction(loss_reduction, set(_Reduction.all()) - {_Reduction.NONE})

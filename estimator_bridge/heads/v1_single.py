@@ -38,8 +38,8 @@ class _SingleV1Head(V1Head):
         arguments.update(weights=batch.weights, regularization_loss=regularization)
         tensors = {name: value for name, value in arguments.items() if value is not None}
 
-        def metric_fn(**gathered: tf.Tensor) -> _Metrics:
-            return self._eval_metric_ops(**{**arguments, **gathered})
+        def metric_fn(**rows: tf.Tensor) -> _Metrics:
+            return self._eval_metric_ops(**{**arguments, **rows})
 
         return metric_fn, tensors
 

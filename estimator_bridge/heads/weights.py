@@ -46,7 +46,7 @@ def example_weights(
         if None not in (rank, logits_rank) and rank == logits_rank - 1:
             # A bare [D0, ..., DN]; the check adds the last dimension.
             weights = tf.expand_dims(weights, -1)
-            return _check(weights, logits, False, "[D0, D1, ... DN]", dropped=1)
+            return _check(weights, logits, False, "[D0, D1, ... DN]", dropped_dims=1)
         shapes = "[D0, D1, ... DN] or [D0, D1, ... DN, 1]"
         if by_logit:
             shapes = "[D0, D1, ... DN], [D0, D1, ... DN, 1] or [D0, D1, ... DN, logits_dimension]"
@@ -86,7 +86,7 @@ def _fetch(features: Mapping[str, Any] | None, weight_column: Any) -> tf.Tensor:
 
 
 def _check(
-    weights: tf.Tensor, logits: tf.Tensor, by_logit: bool, shapes: str, dropped: int = 0
+    weights: tf.Tensor, logits: tf.Tensor, by_logit: bool, shapes: str, dropped_dims: int = 0
 ) -> tf.Tensor:
     message = f"weights shape must be {shapes}"
     static = weights.shape, logits.shape
@@ -95,13 +95,13 @@ def _check(
         if fits or (by_logit and weights.shape == logits.shape):
             return weights
     if tf.executing_eagerly():
-        batch_shape = weights.shape[: weights.shape.rank - dropped]
+        batch_shape = weights.shape[: weights.shape.rank - dropped_dims]
         raise ValueError(f"{message}, logits_shape: {logits.shape}. weights_shape: {batch_shape}.")
     shape, logits_shape = tf.shape(weights), tf.shape(logits)
     fits = same_shape(shape, tf.concat([logits_shape[:-1], [1]], axis=0))
     if by_logit:
         fits = tf.logical_or(fits, same_shape(shape, logits_shape))
-    reported_shape = shape[:-1] if dropped else shape
+    reported_shape = shape[:-1] if dropped_dims else shape
     return checked(
         weights, fits, [message, "logits_shape: ", logits_shape, "weights_shape: ", reported_shape]
     )

@@ -32,7 +32,7 @@ class Cores:
     ):
         self._original, self._strategy, self._hypers = original, strategy, hypers
         self._programs: dict[Any, ReplicaProgram] = {}
-        self._written: dict[str, Any] = {}
+        self._values: dict[str, Any] = {}
         self._takes_weights, self._has_trained = True, False
         self._begins_metrics = False
 
@@ -80,12 +80,12 @@ class Cores:
         shapes = tuple(self._shape(array) for array in batch)
         key = (mode, shapes, tuple(has_weights), is_whole)
         if key not in self._programs:
-            drawn = np.random.get_state()  # layers draw their seeds; Keras shuffles by the same
+            state = np.random.get_state()  # layers draw their seeds; Keras shuffles by the same
             specs = [tf.TensorSpec(shape, a.dtype) for shape, a in zip(shapes, batch)]
             self._programs[key] = ReplicaProgram(
                 self._original, self._strategy, mode, specs, has_weights, is_whole, self._shared()
             )
-            np.random.set_state(drawn)
+            np.random.set_state(state)
         return self._programs[key]
 
     def _shape(self, array: np.ndarray) -> tuple[int | None, ...]:
@@ -102,6 +102,6 @@ class Cores:
 
     def _write_hypers(self, program: ReplicaProgram) -> None:
         for name, value in self._hypers().items():
-            if name in program.hypers and self._written.get(name) != value:
+            if name in program.hypers and self._values.get(name) != value:
                 program.write(program.hypers[name], value)
-                self._written[name] = value
+                self._values[name] = value

@@ -54,9 +54,9 @@ def first_values(
 
 def _save(copy: Any, values: Sequence[Any], path: str, save_object_ckpt: bool) -> None:
     saver = object_saver(copy) if save_object_ckpt else _v1.train.Saver(sharded=True)
-    fed = [_v1.placeholder(weight.dtype, weight.shape) for weight in copy.weights]
-    assigned = [_v1.assign(weight, value).op for weight, value in zip(copy.weights, fed)]
+    placeholders = [_v1.placeholder(weight.dtype, weight.shape) for weight in copy.weights]
+    assign_ops = [_v1.assign(weight, value).op for weight, value in zip(copy.weights, placeholders)]
     with _v1.Session() as session:
         session.run([_v1.global_variables_initializer(), _v1.local_variables_initializer()])
-        session.run(assigned, dict(zip(fed, values)))
+        session.run(assign_ops, dict(zip(placeholders, values)))
         saver.save(session, path)

@@ -41,14 +41,14 @@ class MetricSums:
             pairs = [(weight, _kept_beside(weight)) for weight in self.variables]
             self.variables += [before for _, before in pairs]
             with tf.control_dependencies(updates):
-                self.operations += [self._summed(*pair) for pair in pairs]
+                self.operations += [self._sum(*pair) for pair in pairs]
         with tf.control_dependencies(self.operations):
             self.values = [tf.identity(metric.result()) for metric in metrics]
 
-    def _summed(self, weight: Any, before: Any) -> tf.Operation:
+    def _sum(self, weight: Any, before: Any) -> tf.Operation:
         was = before.read_value()
-        added = cross_replica_sum(weight.read_value() - was)
-        total = was + tf.cast(added / self._seen_by, weight.dtype)
+        increase = cross_replica_sum(weight.read_value() - was)
+        total = was + tf.cast(increase / self._seen_by, weight.dtype)
         return tf.group(_v1.assign(weight, total), _v1.assign(before, total))
 
 

@@ -72,7 +72,7 @@ def model_to_estimator(
     config = config_with_folder(config, model_dir)
     model = keras_model
     if model is None:
-        model = _loaded(keras_model_path, custom_objects)
+        model = _load(keras_model_path, custom_objects)
     _check_kind(model)
     by_objects = checkpoint_format != "saver"
     original = CompiledModel(model, custom_objects)
@@ -113,7 +113,7 @@ def _keras() -> Any:
     return tf_keras
 
 
-def _loaded(path: Any, custom_objects: Mapping[str, Any] | None) -> Any:
+def _load(path: Any, custom_objects: Mapping[str, Any] | None) -> Any:
     logging.info("Loading models from %s", path)
     return _keras().models.load_model(path, custom_objects)
 

@@ -40,7 +40,7 @@ def inputs_of(model: Any, features: Any) -> Any:
             return {name: _tensor(features[name]) for name in model_inputs}
         if model_inputs is None:  # not called yet, so any structure may be meant
             return {name: _tensor(value) for name, value in features.items()}
-    return _ordered(features, _names(model, "input", features), "features", "inputs")
+    return _in_order(features, _names(model, "input", features), "features", "inputs")
 
 
 def targets_of(model: Any, labels: Any) -> list[tf.Tensor] | None:
@@ -49,7 +49,7 @@ def targets_of(model: Any, labels: Any) -> list[tf.Tensor] | None:
     Raises:
       FormattedKeyError: labels are a dict that lacks an output.
     """
-    return _ordered(labels, _names(model, "output", labels), "labels", "outputs")
+    return _in_order(labels, _names(model, "output", labels), "labels", "outputs")
 
 
 def weights_of(output_names: Sequence[str], weights: Any) -> list[Any]:
@@ -92,7 +92,7 @@ def _names(model: Any, kind: str, structure: Any) -> list[str]:
     return [f"{kind}_{number}" for number in range(1, len(structure) + 1)]
 
 
-def _ordered(structure: Any, names: Sequence[str], argument: str, role: str) -> Any:
+def _in_order(structure: Any, names: Sequence[str], argument: str, role: str) -> Any:
     if structure is None:
         return None
     if isinstance(structure, Mapping):

@@ -91,15 +91,15 @@ def install() -> None:
 
 def _forget_the_original() -> None:
     """Drops a loaded tensorflow_estimator that was left behind by TensorFlow 2.15."""
-    loaded = [name for name in sys.modules if name.partition(".")[0] == "tensorflow_estimator"]
-    if loaded:
+    names = [name for name in sys.modules if name.partition(".")[0] == "tensorflow_estimator"]
+    if names:
         warnings.warn(
             "The package tensorflow_estimator, of an older TensorFlow, was imported before "
             "estimator_bridge.install(), which replaces it from here on. What the program imported "
             "from it will not work. Run: pip uninstall tensorflow-estimator",
             stacklevel=3,
         )
-    for name in loaded:
+    for name in names:
         del sys.modules[name]
 
 

@@ -33,7 +33,7 @@ def _here(place: str, *names: str) -> dict[str, str]:
     return {name: ".".join(filter(None, (_FACE, place, name))) for name in names}
 
 
-def _canned(module: str) -> dict[str, str]:
+def _canned_names(module: str) -> dict[str, str]:
     """Returns canned estimators under the original's names: V1 classes have the plain names."""
     start = _CANNED[module]
     longer = tuple(each for each in _CANNED.values() if each != start and each.startswith(start))
@@ -144,7 +144,7 @@ _BELOW: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
 }
 for _name in _CANNED:
     _more = _here("experimental", "LinearSDCA") if _name == "linear" else {}
-    _BELOW[f"canned.{_name}"] = ({**_canned(_name), **_more}, {})
+    _BELOW[f"canned.{_name}"] = ({**_canned_names(_name), **_more}, {})
 for _name, _library in LIBRARY_NAMES.items():
     _public, _missing = _BELOW.get(_name, ({}, {}))
     _BELOW[_name] = ({**_public, **_library}, {**_missing, **GONE_NAMES.get(_name, {})})

@@ -105,12 +105,12 @@ def examine_all(
     """
     rules = options.rules()
     files = find_files(paths, options.exclude)
-    opened = [_open_file(file, options, rules) for file in files]
-    dialects = [o[1].verdict.dialect for o in opened if not isinstance(o, FileReport)]
+    sources = [_open_file(file, options, rules) for file in files]
+    dialects = [o[1].verdict.dialect for o in sources if not isinstance(o, FileReport)]
     # A program uses one dialect: a source that fits both is taken to use that of most others.
     doubt = max((Dialect.TF2, Dialect.TF1), key=dialects.count)
     results: list[tuple[FileReport, tuple[Source, Module] | None]] = []
-    for file, one in zip(files, opened):
+    for file, one in zip(files, sources):
         if isinstance(one, FileReport):
             results.append((one, None))
             continue

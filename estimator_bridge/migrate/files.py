@@ -67,7 +67,7 @@ def find_files(paths: Iterable[str], exclude: Iterable[str] = ()) -> list[Candid
 
 def _below(folder: str, patterns: tuple[str, ...]) -> Iterator[CandidateFile]:
     for root, folders, files in os.walk(folder):
-        linked = {name for name in folders if os.path.islink(os.path.join(root, name))}
+        links = {name for name in folders if os.path.islink(os.path.join(root, name))}
         folders[:] = sorted(
             name
             for name in folders
@@ -76,7 +76,7 @@ def _below(folder: str, patterns: tuple[str, ...]) -> Iterator[CandidateFile]:
             and not is_excluded(os.path.join(root, name), patterns)
         )
         for name in folders:
-            if name in linked:
+            if name in links:
                 yield CandidateFile(os.path.join(root, name), "a link to a folder")
         for name in sorted(files):
             path = os.path.join(root, name)
@@ -87,8 +87,8 @@ def _below(folder: str, patterns: tuple[str, ...]) -> Iterator[CandidateFile]:
 
 def is_excluded(path: str, patterns: Iterable[str]) -> bool:
     """Returns whether a path, or the end of it, matches one of some `fnmatch` patterns."""
-    shown = os.path.normpath(path).replace(os.sep, "/")
+    name = os.path.normpath(path).replace(os.sep, "/")
     return any(
-        fnmatch.fnmatch(shown, pattern) or fnmatch.fnmatch(shown, f"*/{pattern}")
+        fnmatch.fnmatch(name, pattern) or fnmatch.fnmatch(name, f"*/{pattern}")
         for pattern in patterns
     )

@@ -22,13 +22,13 @@ class NewImport:
 
     Attributes:
       target: the full name of a module or of an object in it.
-      bound: the variable.
+      local_name: the variable.
       plain: whether it is written ``import a.b``, not ``from a import b``.
       as_it_stands: whether it is plain and its variable is its first part.
     """
 
     target: str
-    bound: str
+    local_name: str
     plain: bool = False
     as_it_stands: bool = False
 
@@ -37,7 +37,7 @@ class NewImport:
         """Returns an import unchanged."""
         plain = isinstance(import_.statement, ast.Import)
         name = import_.alias.name if plain else import_.target
-        return NewImport(name, import_.bound, plain, plain and not import_.alias.asname)
+        return NewImport(name, import_.local_name, plain, plain and not import_.alias.asname)
 
     @property
     def module(self) -> str:
@@ -51,8 +51,8 @@ class NewImport:
     def name(self) -> str:
         """The part after `import`, with the variable."""
         name = self.target if self.plain or not self.module else self.target.rpartition(".")[2]
-        same = self.bound == name or (self.plain and self.as_it_stands)
-        return name if same else f"{name} as {self.bound}"
+        same = self.local_name == name or (self.plain and self.as_it_stands)
+        return name if same else f"{name} as {self.local_name}"
 
 
 def rewrite_statement(
@@ -98,7 +98,7 @@ def _anew(
         elif new is not None:
             plain.append(f"import {new.name}")
     lines = [f"from {home} import {', '.join(names)}" for home, names in homes.items()]
-    lines = [*_comments(text), *plain, *map(_wrapped, lines)] or ["pass"]
+    lines = [*_comments(text), *plain, *map(_wrap, lines)] or ["pass"]
     if lines == ["pass"] and _stands_alone(module, span) and not indent:
         end = module.lines.place(span.end)[0]
         return Edit(Span(span.start, module.lines.start(end + 1)), ""), "nothing"
@@ -113,7 +113,7 @@ def _stands_alone(module: Module, span: Span) -> bool:
     return column == 1 and not rest
 
 
-def _wrapped(line: str) -> str:
+def _wrap(line: str) -> str:
     if len(line) <= 100:
         return line
     head, _, names = line.partition(" import ")

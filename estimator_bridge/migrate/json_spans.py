@@ -40,8 +40,8 @@ class JsonValue:
         between = self.text[items[0][1] : items[1][0]] if len(items) > 1 else f",{before[1:]}"
         after = self.text[items[-1][1] :]
         parts = source.splitlines(keepends=True) if "\r" not in source else [source]
-        written = [layouts.get(part) or json.dumps(part, ensure_ascii=ascii_only) for part in parts]
-        return f"{before}{between.join(written)}{after}" if written else "[]"
+        texts = [layouts.get(part) or json.dumps(part, ensure_ascii=ascii_only) for part in parts]
+        return f"{before}{between.join(texts)}{after}" if texts else "[]"
 
 
 def spans_of_code(text: str) -> list[JsonValue]:

@@ -30,15 +30,15 @@ def find_moved_imports(
     """
     statements: dict[ast.stmt, list[Import]] = {}
     for import_ in module.imports:
-        if import_.bound != "*" and not import_.guarded:
+        if import_.local_name != "*" and not import_.has_guard:
             statements.setdefault(import_.statement, []).append(import_)
     for statement, names in statements.items():
         assert isinstance(statement, (ast.Import, ast.ImportFrom))
         today = [_today(import_, place_of) for import_ in names]
-        moved = [f for f, new in zip(names, today) if new != NewImport.of(f)]
-        if moved:
+        to_change = [f for f, new in zip(names, today) if new != NewImport.of(f)]
+        if to_change:
             edit, text = rewrite_statement(module, statement, names, today)
-            targets = ", ".join(import_.target for import_ in moved)
+            targets = ", ".join(import_.target for import_ in to_change)
             yield module.finding(
                 code, statement, Severity.REWRITTEN, f"{targets} {why}", f"Write `{text}`.", (edit,)
             )
@@ -47,4 +47,4 @@ def find_moved_imports(
 def _today(import_: Import, place_of: Callable[[str], str]) -> NewImport:
     new = NewImport.of(import_)
     place = place_of(new.target)
-    return new if place == new.target else NewImport(place, import_.bound, new.plain)
+    return new if place == new.target else NewImport(place, import_.local_name, new.plain)

@@ -52,7 +52,7 @@ def find_moved_uses(
                 "tf.distribute.cluster_resolver.ClusterResolver.",
             )
             continue
-        if use.stored and module.depth(use, entry) == len(use.nodes):
+        if use.is_store and module.depth(use, entry) == len(use.nodes):
             yield module.finding(
                 code,
                 use.node,

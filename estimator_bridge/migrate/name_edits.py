@@ -61,8 +61,8 @@ def variable_of(module: Module, target: str, *names: str) -> tuple[str, str]:
     """
     for import_ in module.imports:
         is_top = import_.statement in module.tree.body
-        if import_.target == target and not import_.guarded and is_top:
-            return import_.bound, ""
+        if import_.target == target and not import_.has_guard and is_top:
+            return import_.local_name, ""
     name = module.free_name(*names, f"{names[0]}_", f"{names[0]}__")
     return name, new_import(target, name)
 
@@ -70,8 +70,8 @@ def variable_of(module: Module, target: str, *names: str) -> tuple[str, str]:
 def new_import(target: str, name: str) -> str:
     """Returns the statement that imports a module or an object in one as a variable."""
     package, _, last = target.rpartition(".")
-    renamed = "" if last == name else f" as {name}"
-    return f"from {package} import {last}{renamed}" if package else f"import {last}{renamed}"
+    alias = "" if last == name else f" as {name}"
+    return f"from {package} import {last}{alias}" if package else f"import {last}{alias}"
 
 
 def edits_of_use(
@@ -113,7 +113,7 @@ def edits_of_all_uses(
     imports: list[str] = []
     for use in import_.uses:
         entry = module.entry_of(use)
-        if entry is None or entry.fate is not Fate.MOVED or not entry.place or use.stored:
+        if entry is None or entry.fate is not Fate.MOVED or not entry.place or use.is_store:
             return None
         text, statement = _expression_for(module, entry.place)
         depth = module.depth(use, entry)
@@ -139,9 +139,9 @@ def home_of(module: Module, import_: Import, entry: NameEntry) -> str | None:
     """
     if entry.place.startswith(_FULL):
         return entry.place
-    used = [used_entry for use in import_.uses if (used_entry := module.entry_of(use)) is not None]
-    moved = [k for k in used if k.fate is Fate.MOVED and k.name != entry.name]
-    parents = {k.place.rpartition(".")[0] for k in moved}
+    all_entries = [each for use in import_.uses if (each := module.entry_of(use)) is not None]
+    moves = [k for k in all_entries if k.fate is Fate.MOVED and k.name != entry.name]
+    parents = {k.place.rpartition(".")[0] for k in moves}
     if entry.own:
         is_namespace = entry.place == entry.own
         if is_namespace and len(parents) == 1 and not _is_used_bare(import_):
@@ -150,12 +150,12 @@ def home_of(module: Module, import_: Import, entry: NameEntry) -> str | None:
                 return _full(parent)
         return _full(entry.place if entry.place.startswith("eb.") else entry.own)
     if entry.place in ("eb", "eb.v1"):
-        needs_v1 = _is_used_bare(import_) or any(k.place.startswith("eb.v1.") for k in moved)
+        needs_v1 = _is_used_bare(import_) or any(k.place.startswith("eb.v1.") for k in moves)
         return f"{_LIBRARY}.v1" if entry.place == "eb.v1" and needs_v1 else _LIBRARY
     if entry.place:
         return _full(entry.place)
     # A file of the original.
-    same_names = all(k.place.rpartition(".")[2] == k.name.rpartition(".")[2] for k in moved)
+    same_names = all(k.place.rpartition(".")[2] == k.name.rpartition(".")[2] for k in moves)
     if (
         not same_names
         or _is_used_bare(import_)

@@ -62,8 +62,8 @@ class NotebookSource(Source):
 
     def display(self, text: str) -> str:
         """Returns the text for display: with magics, and the cells' numbers as comments."""
-        numbered = re.sub(rf"(?m)^{re.escape(self.marker)} cell (\d+)$", r"# cell \1", text)
-        return self._unmasked(numbered)
+        comments = re.sub(rf"(?m)^{re.escape(self.marker)} cell (\d+)$", r"# cell \1", text)
+        return self._unmask(comments)
 
     def place(self, line: int) -> tuple[int, int]:
         """Returns the cell of a line of the text, and the line in the cell, both from 1."""
@@ -86,9 +86,9 @@ class NotebookSource(Source):
         above, *parts = re.split(rf"(?m)^{re.escape(self.marker)} cell \d+\n?", text)
         assert not above and len(parts) == len(self.cells), "a cell's marker has moved"
         parts[:-1] = [part.removesuffix("\n") for part in parts[:-1]]
-        return [self._unmasked(part) for part in parts]
+        return [self._unmask(part) for part in parts]
 
-    def _unmasked(self, text: str) -> str:
+    def _unmask(self, text: str) -> str:
         pattern = rf"(?:pass  )?{re.escape(self.marker)} magic (\d+)(?=\n|$)"
         return re.sub(pattern, lambda match: self.magics[int(match[1])], text)
 
@@ -112,7 +112,7 @@ def read_notebook_source(path: str) -> NotebookSource:
     cells: list[_Cell] = []
     magics: list[str] = []
     for value, plain in zip(values, notebook.cells):
-        masked = _masked(value.source, plain.source, marker, magics)
+        masked = _mask(value.source, plain.source, marker, magics)
         cells.append(_Cell(value, value.source, masked))
     text = "\n".join(
         f"{marker} cell {number}\n{cell.masked}" for number, cell in enumerate(cells, 1)
@@ -123,7 +123,7 @@ def read_notebook_source(path: str) -> NotebookSource:
     )  # fmt: skip
 
 
-def _masked(source: str, plain: str, marker: str, magics: list[str]) -> str:
+def _mask(source: str, plain: str, marker: str, magics: list[str]) -> str:
     """Returns a cell's source with a comment in place of each line that is not Python."""
     lines = source.split("\n")
     python = plain.split("\n")

@@ -27,15 +27,15 @@ class Import:
       statement: the whole statement.
       alias: the name in it.
       target: the dotted name of the imported object; starts with "." for a relative import.
-      bound: the variable; "*" for all names of a module.
-      guarded: whether it is in a `try` or below an `if`.
+      local_name: the variable; "*" for all names of a module.
+      has_guard: whether it is in a `try` or below an `if`.
     """
 
     statement: ast.Import | ast.ImportFrom
     alias: ast.alias
     target: str
-    bound: str
-    guarded: bool
+    local_name: str
+    has_guard: bool
     uses: list[Reference] = field(default_factory=list)
 
 
@@ -44,11 +44,11 @@ class Binding:
     """One place that gives a variable its value.
 
     Attributes:
-      imported: the import, if it is one.
+      import_: the import, if it is one.
       value: the assigned expression, if it is a name or an attribute of one.
     """
 
-    imported: Import | None = None
+    import_: Import | None = None
     value: ast.expr | None = None
 
 
@@ -66,14 +66,14 @@ class Reference:
     Attributes:
       nodes: the name, then each longer part: ``tf``, ``tf.nn``, ``tf.nn.relu``.
       target: its dotted name: "tensorflow.nn.relu", "builtins.xrange"; "" if unknown.
-      imported: the import that the name comes from, or None.
-      stored: whether it is assigned to or deleted.
+      import_: the import that the name comes from, or None.
+      is_store: whether it is assigned to or deleted.
     """
 
     nodes: tuple[ast.expr, ...]
     target: str
-    imported: Import | None
-    stored: bool
+    import_: Import | None
+    is_store: bool
 
     @property
     def node(self) -> ast.expr:
@@ -90,13 +90,13 @@ class Scopes:
     Attributes:
       imports: its imports, in order.
       references: the names that it uses, with their attributes, in no particular order.
-      bound: all variables set anywhere in it.
+      bound_names: all variables set anywhere in it.
     """
 
     def __init__(self, tree: ast.Module):
         self.imports: list[Import] = []
         self.references: list[Reference] = []
-        self.bound: set[str] = set()
+        self.bound_names: set[str] = set()
         self._chains: list[tuple[tuple[ast.expr, ...], _Scope]] = []
         self._targets: dict[tuple[int, str], tuple[str, Import | None]] = {}
         self._guards = 0
@@ -104,7 +104,7 @@ class Scopes:
         self._module = module
         for statement in tree.body:
             self._visit(statement, module)
-        self._has_star = any(import_.bound == "*" for import_ in self.imports)
+        self._has_star = any(import_.local_name == "*" for import_ in self.imports)
         for nodes, scope in self._chains:
             self._resolve(nodes, scope)
 
@@ -124,7 +124,7 @@ class Scopes:
     def _bind(self, name: str, binding: Binding, scope: _Scope) -> None:
         scope = scope.elsewhere.get(name, scope)
         scope.bindings.setdefault(name, []).append(binding)
-        self.bound.add(name)
+        self.bound_names.add(name)
 
     def _name(self, node: ast.Name, scope: _Scope) -> None:
         if isinstance(node.ctx, ast.Store):
@@ -153,25 +153,25 @@ class Scopes:
 
     def _import(self, node: ast.Import, scope: _Scope) -> None:
         for alias in node.names:
-            bound = alias.asname or alias.name.partition(".")[0]
-            self._imported(node, alias, alias.name if alias.asname else bound, bound, scope)
+            name = alias.asname or alias.name.partition(".")[0]
+            self._bind_import(node, alias, alias.name if alias.asname else name, name, scope)
 
     def _import_from(self, node: ast.ImportFrom, scope: _Scope) -> None:
         module = "." * node.level + (node.module or "")
         for alias in node.names:
             target = f"{module}{'' if module.endswith('.') else '.'}{alias.name}"
-            self._imported(node, alias, target, alias.asname or alias.name, scope)
+            self._bind_import(node, alias, target, alias.asname or alias.name, scope)
 
-    def _imported(
-        self, node: ast.Import | ast.ImportFrom, alias: ast.alias, target: str, bound: str,
+    def _bind_import(
+        self, node: ast.Import | ast.ImportFrom, alias: ast.alias, target: str, variable: str,
         scope: _Scope,
     ) -> None:  # fmt: skip
-        import_ = Import(node, alias, target, bound, self._guards > 0)
+        import_ = Import(node, alias, target, variable, self._guards > 0)
         self.imports.append(import_)
-        if bound != "*":
-            self._bind(bound, Binding(imported=import_), scope)
+        if variable != "*":
+            self._bind(variable, Binding(import_=import_), scope)
 
-    def _guarded(self, node: ast.Try | ast.If, scope: _Scope) -> None:
+    def _visit_guard(self, node: ast.Try | ast.If, scope: _Scope) -> None:
         self._guards += 1
         for child in ast.iter_child_nodes(node):
             self._visit(child, scope)
@@ -229,53 +229,53 @@ class Scopes:
                 scope.elsewhere[name] = holder
 
     def _resolve(self, nodes: tuple[ast.expr, ...], scope: _Scope) -> None:
-        target, imported = self._target(nodes, scope, ())
-        stored = len(nodes) > 1 and not isinstance(nodes[-1].ctx, ast.Load)  # type: ignore[attr-defined]
-        reference = Reference(nodes, target, imported, stored)
+        target, import_ = self._target(nodes, scope, ())
+        is_store = len(nodes) > 1 and not isinstance(nodes[-1].ctx, ast.Load)  # type: ignore[attr-defined]
+        reference = Reference(nodes, target, import_, is_store)
         self.references.append(reference)
-        if imported is not None:
-            imported.uses.append(reference)
+        if import_ is not None:
+            import_.uses.append(reference)
 
     def _target(
-        self, nodes: tuple[ast.expr, ...], scope: _Scope, asked: tuple[Binding, ...]
+        self, nodes: tuple[ast.expr, ...], scope: _Scope, asking: tuple[Binding, ...]
     ) -> tuple[str, Import | None]:
         root = nodes[0]
         assert isinstance(root, ast.Name)
-        name, imported = self._variable(root.id, scope, asked)
+        name, import_ = self._variable(root.id, scope, asking)
         if not name:
-            return "", imported
+            return "", import_
         attributes = [node.attr for node in nodes[1:] if isinstance(node, ast.Attribute)]
-        return ".".join([name, *attributes]), imported
+        return ".".join([name, *attributes]), import_
 
     def _variable(
-        self, name: str, scope: _Scope, asked: tuple[Binding, ...]
+        self, name: str, scope: _Scope, asking: tuple[Binding, ...]
     ) -> tuple[str, Import | None]:
         holder = _holder(scope, name)
         if holder is None:
             is_builtin = name in _BUILTINS and not self._has_star
             return (f"builtins.{name}" if is_builtin else ""), None
         key = id(holder), name
-        if key in self._targets and not asked:
+        if key in self._targets and not asking:
             return self._targets[key]
         targets: list[tuple[str, Import | None]] = []
         for binding in holder.bindings[name]:
-            if binding in asked:
+            if binding in asking:
                 continue
-            if binding.imported is not None:
-                targets.append((binding.imported.target, binding.imported))
+            if binding.import_ is not None:
+                targets.append((binding.import_.target, binding.import_))
             elif binding.value is not None:
                 value = _chain(binding.value)
-                target, _ = self._target(value, holder, (*asked, binding))
+                target, _ = self._target(value, holder, (*asking, binding))
                 targets.append((target, None))
             else:
                 targets.append(("", None))
-        result = _agreed(targets)
-        if not asked:
+        result = _common_target(targets)
+        if not asking:
             self._targets[key] = result
         return result
 
 
-def _agreed(targets: list[tuple[str, Import | None]]) -> tuple[str, Import | None]:
+def _common_target(targets: list[tuple[str, Import | None]]) -> tuple[str, Import | None]:
     """Returns the target of a variable that is set in several places; "" if they disagree.
 
     Programs that support both TensorFlows set one variable to either; it then means compat.v1.
@@ -289,8 +289,8 @@ def _agreed(targets: list[tuple[str, Import | None]]) -> tuple[str, Import | Non
             return "", None
         names = set(older)
     (name,) = names
-    imported = [import_ for named, import_ in targets if named == name and import_ is not None]
-    return name, imported[0] if len(imported) == 1 == len(targets) else None
+    imports = [import_ for target, import_ in targets if target == name and import_ is not None]
+    return name, imports[0] if len(imports) == 1 == len(targets) else None
 
 
 def _holder(scope: _Scope | None, name: str) -> _Scope | None:
@@ -323,13 +323,13 @@ _VISITORS: dict[type, Callable[..., None]] = {
     ast.ClassDef: Scopes._class,
     ast.ExceptHandler: Scopes._handler,
     ast.Global: Scopes._global,
-    ast.If: Scopes._guarded,
+    ast.If: Scopes._visit_guard,
     ast.Import: Scopes._import,
     ast.ImportFrom: Scopes._import_from,
     ast.Name: Scopes._name,
     ast.NamedExpr: Scopes._walrus,
     ast.Nonlocal: Scopes._nonlocal,
-    ast.Try: Scopes._guarded,
+    ast.Try: Scopes._visit_guard,
     **dict.fromkeys(_FUNCTIONS, Scopes._function),
     **dict.fromkeys(_COMPREHENSIONS, Scopes._comprehension),
 }

@@ -29,8 +29,8 @@ def checked_items(
         raise TypeError(
             f"{requirement}, given: {items!r}{where} ({name}), which is not a list; {advice}."
         )
-    checked = () if items is None else tuple(items)
-    for item in checked:
+    result = () if items is None else tuple(items)
+    for item in result:
         if isinstance(item, kind):
             continue
         if isinstance(item, type):
@@ -39,4 +39,4 @@ def checked_items(
                 f"{item.__name__}(...)."
             )
         raise TypeError(f"{requirement}, given: {item!r}{where} ({type(item).__name__}).")
-    return checked
+    return result

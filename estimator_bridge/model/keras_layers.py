@@ -59,9 +59,9 @@ class KerasLayers:
 
     def _usable(self, items: Iterator[Any]) -> list[Any]:
         # A functional model is first built on its own placeholders, which nothing feeds.
-        unfed = {p for p in _placeholders(self._graph) if p.name not in self._initial_placeholders}
+        inputs = {p for p in _placeholders(self._graph) if p.name not in self._initial_placeholders}
         distinct = {id(item): item for item in items}.values()
-        return [item for item in distinct if not (unfed and unfed & ancestors([item]))]
+        return [item for item in distinct if not (inputs and inputs & ancestors([item]))]
 
 
 @contextlib.contextmanager

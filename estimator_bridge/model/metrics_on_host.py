@@ -57,10 +57,10 @@ class MetricsOnHost:
             ]
             return results["values"]
 
-        wrapped = tf.compat.v1.wrap_function(build, tf.nest.flatten(self._spec))
+        function = tf.compat.v1.wrap_function(build, tf.nest.flatten(self._spec))
         count = len(tf.nest.flatten(self._spec))
-        self._update = wrapped.prune(wrapped.inputs[:count], results["updates"])
-        self._value = wrapped.prune([], results["values"])
+        self._update = function.prune(function.inputs[:count], results["updates"])
+        self._value = function.prune([], results["values"])
         self._structure = tf.nest.map_structure(lambda _: 0, results["structure"])
         self.names = list(results["structure"])
-        self._first_values = [(each, each.numpy()) for each in wrapped.graph.variables]
+        self._first_values = [(each, each.numpy()) for each in function.graph.variables]

@@ -100,7 +100,7 @@ class ModelInKeras(tf_keras.Model):
         super().__init__(name="model")
         self._networks = networks
         # Hidden from Keras, which would track and wrap what they hold.
-        self._held: Callable[[], tuple[Parts, Any]] = lambda: (parts, spec)
+        self._parts: Callable[[], tuple[Parts, Any]] = lambda: (parts, spec)
         self._host_metrics: Any = None
         # Hidden as well: a checkpoint of the weights is not to hold an epoch's mean loss.
         mean_loss = tf_keras.metrics.Mean("loss")
@@ -134,16 +134,16 @@ class ModelInKeras(tf_keras.Model):
         """
         with tf.GradientTape() as tape:
             outputs = self(features, training=True)
-            regularized = self._loss(features, labels, outputs, ModeKeys.TRAIN)
+            loss = self._loss(features, labels, outputs, ModeKeys.TRAIN)
             # Optimizers sum the replicas' gradients.
-            share = regularized / tf.distribute.get_strategy().num_replicas_in_sync
+            share = loss / tf.distribute.get_strategy().num_replicas_in_sync
         self.optimizer.minimize(share, self.trainable_variables, tape=tape)
-        return regularized
+        return loss
 
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One step of fit, on one replica."""
         mean_loss = self._mean_loss()
-        mean_loss.update_state(self.replica_step(*_unpacked(data)))
+        mean_loss.update_state(self.replica_step(*_unpack(data)))
         return {"loss": mean_loss.result()}
 
     def predict(
@@ -184,7 +184,7 @@ class ModelInKeras(tf_keras.Model):
     def predict_step(self, data: Any) -> Any:
         """One step of predict, on one replica: what the estimator would predict."""
         features = tf_keras.utils.unpack_x_y_sample_weight(data)[0]
-        parts, _ = self._held()
+        parts, _ = self._parts()
         outputs = self._networks[ModeKeys.PREDICT](features, training=False)
         if parts.predictions:
             return parts.call(parts.predictions, ModeKeys.PREDICT, features, outputs=outputs)
@@ -288,7 +288,7 @@ class ModelInKeras(tf_keras.Model):
     @tf.function(reduce_retracing=True)
     def _evaluate_parts(self, batch: Any) -> Any:
         def on_replica(data: Any) -> Any:
-            features, labels = _unpacked(data)
+            features, labels = _unpack(data)
             outputs = self(features, training=False)
             loss = self._loss(features, labels, outputs, ModeKeys.EVAL)
             return loss, tf.shape(tf.nest.flatten(features)[0])[0], (features, labels, outputs)
@@ -296,7 +296,7 @@ class ModelInKeras(tf_keras.Model):
         return self.distribute_strategy.run(on_replica, args=(batch,))
 
     def _loss(self, features: Any, labels: Any, outputs: Any, mode: str) -> tf.Tensor:
-        parts, _ = self._held()
+        parts, _ = self._parts()
         assert parts.loss is not None  # keras_model() checks it
         loss: Any = check_loss(parts.call(parts.loss, mode, features, labels, outputs), mode)
         # Those of this mode: another mode's layers have the same weights.
@@ -304,7 +304,7 @@ class ModelInKeras(tf_keras.Model):
         return tf.add_n([loss, *(tf.cast(each, loss.dtype) for each in layer_losses)])
 
     def _metrics_on_host(self) -> Any:
-        parts, (features, labels) = self._held()
+        parts, (features, labels) = self._parts()
         part = parts.metrics
         if self._host_metrics is None and part is not None:
             outputs = tf.nest.map_structure(
@@ -327,7 +327,7 @@ _NO_WEIGHTS = (
 )
 
 
-def _unpacked(data: Any) -> tuple[Any, Any]:
+def _unpack(data: Any) -> tuple[Any, Any]:
     features, labels, weights = tf_keras.utils.unpack_x_y_sample_weight(data)
     if weights is not None:
         raise ValueError(_NO_WEIGHTS)

@@ -68,7 +68,7 @@ def read_note(path: str, parse: Callable[[dict[str, Any]], _T]) -> _T | None:
         return None
     except (ValueError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        set_aside(path, f"cannot be read ({_shortened(reason)})")
+        set_aside(path, f"cannot be read ({_shorten(reason)})")
         return None
 
 
@@ -107,14 +107,14 @@ def log_once(folder: str, message: str, names: Iterable[str]) -> None:
     if not names or not is_folder(folder):
         return
     path = os.path.join(folder, _MENTIONED)
-    mentioned = read_note(path, lambda note: set(map(str, note["names"]))) or set()
-    new = [name for name in names if name not in mentioned]
+    old_names = read_note(path, lambda note: set(map(str, note["names"]))) or set()
+    new = [name for name in names if name not in old_names]
     if not new:
         return
     text = ", ".join(name if name.isprintable() else ascii(name) for name in new[:5])
     _log.warning(message, folder, text + (f" and {len(new) - 5} more" if len(new) > 5 else ""))
     with contextlib.suppress(OSError):  # a full disk: the line is repeated
-        write_note(path, {"names": sorted(mentioned.union(names))})
+        write_note(path, {"names": sorted(old_names.union(names))})
 
 
 def _content(path: str) -> bytes:
@@ -148,7 +148,7 @@ def _content(path: str) -> bytes:
         return file.read(_MOST_BYTES)
 
 
-def _shortened(reason: str) -> str:
+def _shorten(reason: str) -> str:
     line = " ".join(reason.split())
     return line if len(line) <= 100 else line[:99] + "…"
 

@@ -62,7 +62,7 @@ def record_output(path: str, content: bytes) -> None:
     Raises:
       OSError: the record cannot be written. On an object store, a tf.errors.OpError.
     """
-    checksums = [_checksum(content), *_recorded(path)]
+    checksums = [_checksum(content), *_read_checksums(path)]
     write_note(_record_of(path), {"sha256": list(dict.fromkeys(checksums))[:_REMEMBERED]})
 
 
@@ -102,20 +102,20 @@ def _is_own(path: str, is_own: _IsOwn | None) -> bool:
     identity = identity_of(path)
     if identity is None or identity[0] > _MOST_BYTES:
         return False
-    recorded = _recorded(path)
-    if not (recorded or is_own):
+    checksums = _read_checksums(path)
+    if not (checksums or is_own):
         return False
     with contextlib.suppress(OSError), open_bytes(path) as file:
         content = read_at_most(file, _MOST_BYTES)
-        return _checksum(content) in recorded or bool(is_own and is_own(content))
+        return _checksum(content) in checksums or bool(is_own and is_own(content))
     return False
 
 
-def _recorded(path: str) -> list[str]:
-    return read_note(_record_of(path), _parsed) or []
+def _read_checksums(path: str) -> list[str]:
+    return read_note(_record_of(path), _parse) or []
 
 
-def _parsed(note: dict[str, Any]) -> list[str]:
+def _parse(note: dict[str, Any]) -> list[str]:
     checksums = note["sha256"]
     if not isinstance(checksums, list) or not all(isinstance(each, str) for each in checksums):
         raise TypeError("the checksums are no texts")

@@ -41,9 +41,9 @@ def record_folder(folder: str) -> None:
 
 def is_recorded_folder(folder: str) -> bool:
     """Returns whether the library wrote a folder, and nobody has added or changed a file since."""
-    recorded = _recorded(folder)
-    return recorded is not None and all(
-        identity_of(path) == recorded.get(os.path.relpath(path, folder))
+    record = _read_record(folder)
+    return record is not None and all(
+        identity_of(path) == record.get(os.path.relpath(path, folder))
         for path in files_below(folder)
         if os.path.relpath(path, folder) != _RECORD
     )
@@ -58,18 +58,18 @@ def remove_recorded_folder(folder: str) -> bool:
     Raises:
       OSError: a file cannot be removed. On an object store, a tf.errors.OpError.
     """
-    recorded = _recorded(folder)
-    if recorded is None or not is_recorded_folder(folder):
+    record = _read_record(folder)
+    if record is None or not is_recorded_folder(folder):
         return False
     if is_remote(folder):  # where folders are only parts of names
-        for name, identity in recorded.items():
+        for name, identity in record.items():
             remove_file(os.path.join(folder, name), identity)
         remove_file(os.path.join(folder, _RECORD))
         return remove_empty_folder(folder)
     for inner, folders, files in os.walk(folder, topdown=False):
         for name in files:
             path = os.path.join(inner, name)
-            recorded_identity = recorded.get(os.path.relpath(path, folder))
+            recorded_identity = record.get(os.path.relpath(path, folder))
             if recorded_identity is not None:
                 remove_file(path, recorded_identity)
         for name in folders:
@@ -78,7 +78,7 @@ def remove_recorded_folder(folder: str) -> bool:
     return remove_empty_folder(folder)
 
 
-def _recorded(folder: str) -> dict[str, Identity] | None:
+def _read_record(folder: str) -> dict[str, Identity] | None:
     """Returns the identities by relative path; None if the folder has no record that holds."""
     path = os.path.join(folder, _RECORD)
     if is_link(folder) or not is_folder(folder) or identity_of(path) is None:

@@ -200,7 +200,7 @@ def abandoned_in(folder: str, is_only_training: bool = False) -> list[str]:
       is_only_training: whether this process holds the folder's lock, so that no other training
         writes there.
     """
-    abandoned = []
+    paths = []
     for name in names_in(folder) if is_folder(folder) else []:
         match = _NAME.fullmatch(name)
         path = os.path.join(folder, name)
@@ -209,8 +209,8 @@ def abandoned_in(folder: str, is_only_training: bool = False) -> list[str]:
         is_here, process = match[2] == this_machine(), int(match[3])
         is_dead = is_here and (process == os.getpid() or not is_running(process))
         if is_dead or (match[1] == "training" and is_only_training):
-            abandoned.append(path)
-    return abandoned
+            paths.append(path)
+    return paths
 
 
 def remove_abandoned_staging(folder: str, is_only_training: bool = False) -> list[str]:

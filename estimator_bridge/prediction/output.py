@@ -66,12 +66,12 @@ def _json_writer(file: TextIO) -> Write:
     def write(rows: Sequence[Mapping[str, Any]]) -> None:
         for row in rows:
             text = json.dumps({n: _plain(v) for n, v in row.items()}, ensure_ascii=False)
-            file.write(_CONTROLS.sub(_escaped, text) + "\n")
+            file.write(_CONTROLS.sub(_escape, text) + "\n")
 
     return write
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
 
 

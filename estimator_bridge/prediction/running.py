@@ -93,7 +93,7 @@ def predict(
     guard = explained_full_disk_of(f"The file {output}") if output else contextlib.nullcontext()
     with guard, opened(output) as write:
         for batch in _batches(model, inputs, settings, counts, progress):
-            for rows in _computed(model, batch, settings, counts, progress):
+            for rows in _compute(model, batch, settings, counts, progress):
                 write(rows)
             progress.show(counts)
         if not counts.predicted:
@@ -189,7 +189,7 @@ def _columns_of(row: Row, names: Sequence[str]) -> dict[str, Any]:
     return {name: row.fields[name] for name in names}
 
 
-def _computed(
+def _compute(
     model: ServedModel, batch: Batch, settings: Settings, counts: Counts, progress: _Progress
 ) -> Iterator[list[dict[str, Any]]]:
     """Yields the rows of a batch; if the model refuses it, those of each record on its own."""
@@ -203,7 +203,7 @@ def _computed(
             _refuse(BadRow(row.path, row.place, reason), settings, counts, progress)
             return
         for one in batch:
-            yield from _computed(model, [one], settings, counts, progress)
+            yield from _compute(model, [one], settings, counts, progress)
         return
     counts.predicted += len(batch)
     yield [

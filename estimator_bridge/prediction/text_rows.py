@@ -49,7 +49,7 @@ def json_rows(path: str) -> Found:
 def csv_rows(path: str) -> Found:
     """Yields the rows of a CSV file by the names in its header; empty lines are none."""
     names = header_of(path)
-    text = (_decoded(path, number, line) for number, line in enumerate(_lines(path), 1))
+    text = (_decode(path, number, line) for number, line in enumerate(_lines(path), 1))
     reader = csv.reader(text, strict=True)
     next(reader)
     while True:
@@ -80,7 +80,7 @@ def header_of(path: str) -> list[str]:
     first = next(lines, None)
     if first is None or not str(first).strip():
         raise DataError(f"{path}: empty. Want a header with the columns' names, then rows.")
-    names = next(csv.reader([_decoded(path, 1, first)]))
+    names = next(csv.reader([_decode(path, 1, first)]))
     if len(set(names)) < len(names) or not all(names):
         raise DataError(
             f"{path}, line 1: the header needs a name of its own for each column, got {names}."
@@ -108,7 +108,7 @@ def _lines(path: str) -> Iterator[Any]:
             yield text.removeprefix(_MARK) if number == 0 else text
 
 
-def _decoded(path: str, number: int, line: Any) -> str:
+def _decode(path: str, number: int, line: Any) -> str:
     if isinstance(line, UnicodeDecodeError):  # quotes may span lines: none can be left out
         raise DataError(f"{path}, line {number}: not UTF-8: {line}. Convert the file to UTF-8.")
     return line

@@ -46,7 +46,7 @@ def arrays_of(model: ServedModel, kind: str, row: Row) -> Arrays:
         model_input = image_input(model)
         return {model_input.name: _of_image(model_input, row.content or b"")}
     if model.examples is not None:
-        return {model.examples.name: np.asarray(_serialized(model.examples, row, kind), object)}
+        return {model.examples.name: np.asarray(_serialize(model.examples, row, kind), object)}
     if kind == "tfrecords" and not row.fields and _takes_bytes(model):
         return {model.inputs[0].name: np.asarray(row.content, object)}
     missing = [one.name for one in model.inputs if one.name not in row.fields]
@@ -123,7 +123,7 @@ def _cell(model_input: Input, text: str) -> Any:
         return foreign_json(text, is_nan_allowed=True)
     except ValueError:
         raise RowError(
-            f"input {model_input.name!r} has {_shortened(text)}, want a JSON list of shape "
+            f"input {model_input.name!r} has {_shorten(text)}, want a JSON list of shape "
             f"{sizes(model_input.shape)}, such as [1, 2]"
         ) from None
 
@@ -134,11 +134,11 @@ def _number(text: str, subject: str) -> float | int:
             return parse(text)
         except ValueError:
             continue
-    raise RowError(f"{subject} {_shortened(text)}, want a number")
+    raise RowError(f"{subject} {_shorten(text)}, want a number")
 
 
 def _numbers(model_input: Input, value: Any) -> np.ndarray:
-    message = f"input {model_input.name!r} has {_shortened(value)}"
+    message = f"input {model_input.name!r} has {_shorten(value)}"
     try:
         array = np.asarray(value)
     except ValueError:
@@ -171,9 +171,9 @@ def _as_bytes(value: Any) -> Any:
         try:
             return base64.b64decode(value[_BASE64], validate=True)
         except (binascii.Error, TypeError, ValueError):
-            raise RowError(f'{_shortened(value)}: "b64" wants a string in base64') from None
+            raise RowError(f'{_shorten(value)}: "b64" wants a string in base64') from None
     if not isinstance(value, str):
-        raise RowError(f'{_shortened(value)}, want a string, or {{"b64": ...}} for bytes')
+        raise RowError(f'{_shorten(value)}, want a string, or {{"b64": ...}} for bytes')
     return value.encode()
 
 
@@ -185,7 +185,7 @@ def _check_shape(model_input: Input, shape: tuple[int, ...], subject: str) -> No
         raise RowError(f"{subject} the shape {list(shape)}, want {sizes(model_input.shape)}")
 
 
-def _serialized(example_input: ExampleInput, row: Row, kind: str) -> bytes:
+def _serialize(example_input: ExampleInput, row: Row, kind: str) -> bytes:
     """Returns a record as the serialized Example that the model parses."""
     if kind == "tfrecords":
         assert row.content is not None
@@ -224,6 +224,6 @@ def _feature(name: str, value: Any, dtype: tf.DType, is_text: bool) -> tf.train.
     return tf.train.Feature(float_list=tf.train.FloatList(value=numbers))
 
 
-def _shortened(value: Mapping | Any) -> str:
+def _shorten(value: Mapping | Any) -> str:
     text = repr(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."

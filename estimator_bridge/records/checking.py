@@ -90,7 +90,7 @@ def check(
         records = size = 0
         for path in files.paths:
             each(path)
-            whole_count, file_findings = _checked(path, files, features, labels)
+            whole_count, file_findings = _check_file(path, files, features, labels)
             records, size = records + whole_count, size + int(tf.io.gfile.stat(path).length)
             findings += file_findings
             if with_images:
@@ -129,34 +129,34 @@ def _listed_files(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
     if folder is None or manifest is None:
         return find_records(paths), []
     names = set(tf.io.gfile.listdir(folder))
-    listed = [os.path.join(folder, s.file) for s in manifest.shards if s.file in names]
+    shard_paths = [os.path.join(folder, s.file) for s in manifest.shards if s.file in names]
     missing = [
         Finding(os.path.join(folder, s.file), f"missing: {s.records} records. Copy it again.")
         for s in manifest.shards
         if s.file not in names
     ]
-    for path in listed:
+    for path in shard_paths:
         check_regular(path)
-    if not listed:
+    if not shard_paths:
         raise DataError(
             f"{folder}: none of the {len(manifest.shards)} files that its manifest lists exists. "
             "Copy them again, or write the records again."
         )
-    return RecordFiles(tuple(listed), {folder: manifest}), missing
+    return RecordFiles(tuple(shard_paths), {folder: manifest}), missing
 
 
-def _checked(
+def _check_file(
     path: str, files: RecordFiles, features: dict[str, Feature], labels: Labels | None
 ) -> tuple[int, list[Finding]]:
     whole_count, damage = damage_in(path)
     findings = []
     shard = _shard_of(path, files.manifests.get(os.path.dirname(path)))
     if damage is not None:
-        lost = "" if shard is None else f" {shard.records - whole_count} records are lost."
+        loss = "" if shard is None else f" {shard.records - whole_count} records are lost."
         findings.append(
             Finding(
                 path,
-                f"damaged from record {damage.record} on: {damage.reason}.{lost} Copy the file "
+                f"damaged from record {damage.record} on: {damage.reason}.{loss} Copy the file "
                 "again, or write the records again.",
                 damage.offset,
             )

@@ -46,23 +46,23 @@ class Feature:
         kind = tf.as_dtype(dtype).name if not _is_text(dtype) else "string"
         dims = tuple(shape)
         if kind == "string":
-            stored = "string"
+            storage = "string"
         elif kind in _INTEGERS:
-            stored = _RAW if kind == _RAW and dims else "int64"
+            storage = _RAW if kind == _RAW and dims else "int64"
         elif kind in _FLOATS:
-            stored = "float32"
+            storage = "float32"
         else:
             raise ValueError(
                 f"feature {name!r} has the type {kind}, which a record cannot hold: want integers "
                 "up to int64, floats or strings. Convert it first."
             )
-        if None in dims[1:] or (None in dims and stored == _RAW):
+        if None in dims[1:] or (None in dims and storage == _RAW):
             raise ValueError(
                 f"feature {name!r} has the shape {list(dims)}: only the first dimension may "
                 "differ among records, and none of an array of uint8. Pad it to one shape, or "
                 "encode images as PNG or JPEG strings."
             )
-        return cls(stored, dims)
+        return cls(storage, dims)
 
     @property
     def size(self) -> int | None:

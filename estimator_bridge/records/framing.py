@@ -81,7 +81,7 @@ class Damage:
 def walk(path: str) -> Iterator[int | Damage]:
     """Yields the length of each record's content, and at the end the damage, if any."""
     offset = record = 0
-    with _opened(path) as (size, header_at):
+    with _open(path) as (size, header_at):
         while offset < size:
             content = _content_at(offset, record, size, header_at)
             yield content
@@ -167,7 +167,7 @@ def begins_as_records(path: str) -> str | None:
 
 
 @contextlib.contextmanager
-def _opened(path: str) -> Iterator[tuple[int, Callable[[int], bytes]]]:
+def _open(path: str) -> Iterator[tuple[int, Callable[[int], bytes]]]:
     """Gives a file's size, and a function that reads the header at an offset."""
     if is_remote(path):
         size = int(tf.io.gfile.stat(path).length)
@@ -209,7 +209,7 @@ def _length(header: bytes) -> int | None:
     if len(header) < HEADER:
         return None
     length, checksum = struct.unpack("<QI", header)
-    return length if _masked(_crc32c(header[:8])) == checksum else None
+    return length if _mask(_crc32c(header[:8])) == checksum else None
 
 
 def _bad_header(header: bytes) -> str:
@@ -227,5 +227,5 @@ def _crc32c(content: bytes) -> int:
     return crc ^ _WORD
 
 
-def _masked(crc: int) -> int:
+def _mask(crc: int) -> int:
     return (((crc >> 15) | (crc << 17)) + _ROTATED_BY) & _WORD

@@ -53,7 +53,7 @@ def from_csv(path: str, types: Mapping[str, str] | None = None) -> Source:
             f"{', '.join(_READERS)}. Got "
             f"{', '.join(f'{n!r}: {column_types[n]!r}' for n in unknown)}."
         )
-    count, dtypes = _examined(path, names, column_types)
+    count, dtypes = _examine(path, names, column_types)
     features = {name: Feature(dtypes[name]) for name in names}
 
     def read(start: int) -> Iterator[bytes]:
@@ -63,7 +63,7 @@ def from_csv(path: str, types: Mapping[str, str] | None = None) -> Source:
     return Source("CSV", count, round(mean_size(read(0)) * count), features, read)
 
 
-def _examined(
+def _examine(
     path: str, names: list[str], column_types: Mapping[str, str]
 ) -> tuple[int, dict[str, str]]:
     """Returns the number of rows, and each column's type."""
@@ -98,12 +98,12 @@ def _fits(cell: str, level: int) -> bool:
 
 
 def _header(path: str) -> list[str]:
-    with _opened(path) as reader:
+    with _open(path) as reader:
         names: list[str] = next(reader, [])
     if not names:
         raise DataError(f"{path}: empty. Want a header with the columns' names, then rows.")
-    doubled = sorted({name for name in names if names.count(name) > 1 or not name})
-    if doubled:
+    duplicates = sorted({name for name in names if names.count(name) > 1 or not name})
+    if duplicates:
         raise DataError(
             f"{path}, line 1: the header needs a different name for each column, got {names}."
         )
@@ -112,7 +112,7 @@ def _header(path: str) -> list[str]:
 
 def _rows(path: str, names: list[str]) -> Iterator[tuple[int, list[str]]]:
     """Yields each row with its line number; empty lines are skipped."""
-    with _opened(path) as reader:
+    with _open(path) as reader:
         next(reader)
         for row in filter(None, reader):
             if len(row) != len(names):
@@ -124,7 +124,7 @@ def _rows(path: str, names: list[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 @contextlib.contextmanager
-def _opened(path: str) -> Iterator[Any]:
+def _open(path: str) -> Iterator[Any]:
     if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
         raise DataError(f"{path}: no such file. Name a CSV file.")
     check_regular(path)

@@ -220,13 +220,13 @@ def _difference(record: bytes, features: Mapping[str, Feature]) -> str:
         if kind is None:
             names = ", ".join(sorted(stored_features)) or "none"
             return f"feature {name!r} is missing; it has {names}"
-        stored = "string" if want.dtype == "uint8" else want.dtype
+        stored_dtype = "string" if want.dtype == "uint8" else want.dtype
         dtype, size = _LISTS[kind], len(getattr(stored_features[name], kind).value)
         want_size = 1 if want.dtype == "uint8" else want.size
-        if dtype != stored or (want_size is not None and size != want_size):
+        if dtype != stored_dtype or (want_size is not None and size != want_size):
             return (
                 f"feature {name!r} has {size} values of {dtype}, want {want_size or 'some'} of "
-                f"{stored}"
+                f"{stored_dtype}"
             )
     return "its features cannot be parsed"
 

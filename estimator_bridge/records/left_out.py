@@ -69,9 +69,9 @@ def file_reader(
     files, numbers = (list(column) for column in zip(*bad))
 
     def read_rest(path: tf.Tensor) -> tf.data.Dataset:
-        excluded = tf.boolean_mask(tf.constant(numbers, tf.int64), tf.equal(files, path))
-        numbered = _records(path).enumerate()
-        remaining = numbered.filter(lambda number, _: tf.reduce_all(tf.not_equal(excluded, number)))
+        bad = tf.boolean_mask(tf.constant(numbers, tf.int64), tf.equal(files, path))
+        records = _records(path).enumerate()
+        remaining = records.filter(lambda number, _: tf.reduce_all(tf.not_equal(bad, number)))
         return part.of(remaining.map(lambda _, record: record))
 
     return read_rest

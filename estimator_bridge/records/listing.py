@@ -48,7 +48,7 @@ class Listing:
         for number, example in enumerate(self.examples):
             yield f"record {number}"
             for name, feature in sorted(example.features.feature.items()):
-                yield f"  {name} = {_shortened(feature)}"
+                yield f"  {name} = {_shorten(feature)}"
 
 
 def describe(paths: Paths, examples: int = 1) -> Listing:
@@ -65,8 +65,8 @@ def describe(paths: Paths, examples: int = 1) -> Listing:
         files = find_records(paths)
         manifests = tuple(files.manifests.values())
         sizes = [int(tf.io.gfile.stat(path).length) for path in files.paths]
-        listed = sum(len(manifest.shards) for manifest in manifests)
-        if manifests and listed == len(files.paths):
+        shard_count = sum(len(manifest.shards) for manifest in manifests)
+        if manifests and shard_count == len(files.paths):
             records = sum(manifest.records for manifest in manifests)
         else:
             records = sum(records_in(path)[0] for path in files.paths)
@@ -89,7 +89,7 @@ def feature_lines(features: Mapping[str, Feature]) -> Iterator[str]:
         yield f"  {name:{width}}  {feature.dtype} [{shape}]"
 
 
-def _shortened(feature: Any) -> str:
+def _shorten(feature: Any) -> str:
     kind = feature.WhichOneof("kind")
     values = list(getattr(feature, kind).value) if kind else []
     if kind == "bytes_list" and any(len(value) > _WIDTH for value in values):

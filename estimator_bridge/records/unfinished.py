@@ -39,10 +39,10 @@ class Unfinished:
 
 def read_unfinished(folder: str) -> Unfinished | None:
     """Reads the note of a folder; None if it has none, or one that was damaged and is set aside."""
-    return read_note(os.path.join(folder, UNFINISHED), _parsed)
+    return read_note(os.path.join(folder, UNFINISHED), _parse)
 
 
-def _parsed(content: dict[str, Any]) -> Unfinished:
+def _parse(content: dict[str, Any]) -> Unfinished:
     shards = tuple(Shard(**shard) for shard in content.pop("shards"))
     note = Unfinished(**content, shards=shards)
     if not all(is_plain_name(shard.file) for shard in shards):

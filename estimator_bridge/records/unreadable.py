@@ -50,7 +50,7 @@ def unreadable_in(
         called in a graph, on all cores at once.
     """
 
-    def numbered(number: tf.Tensor, record: tf.Tensor) -> tf.Tensor:
+    def pack(number: tf.Tensor, record: tf.Tensor) -> tf.Tensor:
         values = tf.nest.flatten(read(record), expand_composites=True)
         # TensorFlow drops stateless operations whose results nobody uses; this one uses them.
         assertion = tf.raw_ops.Assert(condition=number >= 0, data=values)
@@ -59,7 +59,7 @@ def unreadable_in(
 
     serialized = tf.data.TFRecordDataset(path).take(records)
     dataset = tf.data.Dataset.zip((tf.data.Dataset.range(records), serialized))
-    dataset = dataset.map(numbered, num_parallel_calls=_CORES, deterministic=True).ignore_errors()
+    dataset = dataset.map(pack, num_parallel_calls=_CORES, deterministic=True).ignore_errors()
     good = [batch.numpy() for batch in dataset.batch(_BATCH)]
     bad = np.setdiff1d(np.arange(records), np.concatenate(good) if good else [])
     for number in bad.tolist():

@@ -31,7 +31,7 @@ _TELL_SECS = 60.0  # seconds between two log lines that name the missing workers
 _SLACK_SECS = 30.0  # after TensorFlow's own deadline
 _LOOPBACK = ("127.", "localhost", "[::1]", "::1")
 _told_of: set[str] = set()  # ports
-_connected: dict[tf.distribute.Strategy, tf.distribute.Strategy] = {}
+_strategies: dict[tf.distribute.Strategy, tf.distribute.Strategy] = {}
 
 
 def multi_worker_strategy(
@@ -125,15 +125,15 @@ def connect_workers(
     tell_of_open_port(workers.addresses[workers.index])
     if server_runs(strategy):
         return strategy
-    if strategy not in _connected:
+    if strategy not in _strategies:
         logging.info("Waiting for the workers %s", ", ".join(workers.addresses))
         # Making the strategy has started TensorFlow, without collectives. A graph-mode program has
         # no state in it that could be lost.
         reset_eager_context()
-        _connected[strategy] = multi_worker_strategy(
+        _strategies[strategy] = multi_worker_strategy(
             timeout_secs, strategy.cluster_resolver, communication_options(strategy)
         )
-    return _connected[strategy]
+    return _strategies[strategy]
 
 
 def wait_for_servers(addresses: Sequence[str], timeout_secs: float, place: str) -> None:
@@ -147,17 +147,17 @@ def wait_for_servers(addresses: Sequence[str], timeout_secs: float, place: str) 
     Raises:
       WorkerError: not all listen in that time.
     """
-    started = last_message = time.monotonic()
+    start_time = last_message = time.monotonic()
     while silent := problems_at(addresses):
         now = time.monotonic()
-        if now >= started + timeout_secs:
+        if now >= start_time + timeout_secs:
             raise _not_all_came(place, timeout_secs, silent)
         if now >= last_message + _TELL_SECS:
             last_message = now
             logging.warning(
                 "%s has waited %.0f s, of %g s at most, for other processes. No TensorFlow server "
                 "answers at %s.",
-                place, now - started, timeout_secs, _listed(silent),
+                place, now - start_time, timeout_secs, _join(silent),
             )  # fmt: skip
         time.sleep(_PAUSE)
 
@@ -176,15 +176,15 @@ def tell_of_open_port(address: str) -> None:
 
 
 def _not_all_came(place: str, timeout_secs: float, silent: Mapping[str, str]) -> WorkerError:
-    reached = f"No TensorFlow server answers at {_listed(silent)}." if silent else "All answer now."
+    answers = f"No TensorFlow server answers at {_join(silent)}." if silent else "All answer now."
     return WorkerError(
         f"{place} waited {timeout_secs:g} s (RunConfig.session_creation_timeout_secs) for the "
-        f"other processes of TF_CONFIG, and not all came. {reached} Start each with the same "
+        f"other processes of TF_CONFIG, and not all came. {answers} Start each with the same "
         "'cluster' in its TF_CONFIG, and check that this machine can reach it."
     )
 
 
-def _listed(problems: Mapping[str, str]) -> str:
+def _join(problems: Mapping[str, str]) -> str:
     return ", ".join(f"{address} ({problem})" for address, problem in problems.items())
 
 

@@ -79,7 +79,7 @@ def within(secs: float, call: Callable[[], _Result], what: str) -> _Result:
     """
     results: list[_Result] = []
     errors: list[BaseException] = []
-    done = threading.Event()
+    is_over = threading.Event()
 
     def run() -> None:
         try:
@@ -87,15 +87,15 @@ def within(secs: float, call: Callable[[], _Result], what: str) -> _Result:
         except BaseException as error:
             errors.append(error)
         finally:
-            done.set()
+            is_over.set()
 
-    started = time.monotonic()
+    start_time = time.monotonic()
     threading.Thread(target=run, name=f"estimator_bridge: {what}", daemon=True).start()
-    while not done.wait(min(_TELL_SECS, max(0.0, started + secs - time.monotonic()))):
-        waited = time.monotonic() - started
-        if waited >= secs:
+    while not is_over.wait(min(_TELL_SECS, max(0.0, start_time + secs - time.monotonic()))):
+        secs_waited = time.monotonic() - start_time
+        if secs_waited >= secs:
             raise TimeoutError(f"{what}: no result within {secs:g} s")
-        logging.warning("Waiting for %.0f s, of %g s at most: %s", waited, secs, what)
+        logging.warning("Waiting for %.0f s, of %g s at most: %s", secs_waited, secs, what)
     if errors:
         raise errors[0]
     return results[0]
@@ -140,10 +140,10 @@ def problem_at(host: str, port: int, secs: float) -> str | None:
             connection.sendall(_PREFACE)
             while len(answer) < _FRAME_HEADER:
                 connection.settimeout(max(0.01, end - time.monotonic()))
-                received = connection.recv(_FRAME_HEADER - len(answer))
-                if not received:
+                data = connection.recv(_FRAME_HEADER - len(answer))
+                if not data:
                     break
-                answer += received
+                answer += data
     except socket.timeout:
         if not answer:
             return f"timed out: no answer of a gRPC server within {secs:g} s"
@@ -154,5 +154,5 @@ def problem_at(host: str, port: int, secs: float) -> str | None:
         return str(error) or type(error).__name__
     if len(answer) == _FRAME_HEADER and answer[_TYPE_AT] == _SETTINGS:
         return None
-    sent = f"sent {answer!r}" if answer else "closed the connection"
-    return f"the server at this address does not speak gRPC: it {sent}"
+    reaction = f"sent {answer!r}" if answer else "closed the connection"
+    return f"the server at this address does not speak gRPC: it {reaction}"

@@ -47,15 +47,15 @@ class HostPart:
             with eager_mode(), tf.device(host_device()):
                 self._loop_start = tf.Variable(0, dtype=tf.int64, trainable=False)
         snapshot, owners = Snapshot.of(session.graph), self._resources.owners
-        offered = {*(f"{name}:0" for name in owners), *fed}
-        self._lifted = Lifted(snapshot, stage.operations, {*offered, *stage.inputs}, owners)
+        available_refs = {*(f"{name}:0" for name in owners), *fed}
+        self._lifted = Lifted(snapshot, stage.operations, {*available_refs, *stage.inputs}, owners)
         self._resources.prepare(self._lifted.input_refs)
         self._counting: Lifted | None = None
         if stage.counted:
-            counted = stage.counted
-            _check_counted_once(counted, replica_names)
-            offered.update(counted.inputs, counted.checks)
-            self._counting = Lifted(snapshot, counted.operations, offered, owners)
+            counters = stage.counted
+            _check_counted_once(counters, replica_names)
+            available_refs.update(counters.inputs, counters.checks)
+            self._counting = Lifted(snapshot, counters.operations, available_refs, owners)
             self._resources.prepare(self._counting.input_refs)
 
     @staticmethod
@@ -63,8 +63,8 @@ class HostPart:
         """Returns the references that a stage needs from the replicas."""
         if stage is None:
             return []
-        counted = stage.counted.inputs if stage.counted else ()
-        return list(dict.fromkeys([*stage.inputs.values(), *counted]))
+        counter_inputs = stage.counted.inputs if stage.counted else ()
+        return list(dict.fromkeys([*stage.inputs.values(), *counter_inputs]))
 
     @property
     def is_random(self) -> bool:
@@ -81,7 +81,7 @@ class HostPart:
         return [self._lifted, *([self._counting] if self._counting else [])]
 
     @property
-    def used(self) -> set[str]:
+    def used_names(self) -> set[str]:
         """The names behind the handles that it takes."""
         return {ref[: -len(":0")] for part in self._parts for ref in part.input_refs}
 
@@ -118,8 +118,8 @@ class HostPart:
         with tf.device(host_device()):
             most = 1 if stage.first_replica_only else None
             refs = dict.fromkeys(stage.inputs.values())
-            gathered = {ref: gather(self._strategy, values[ref], most) for ref in refs}
-            inputs = {p: gathered[ref] for p, ref in stage.inputs.items()}
+            rows = {ref: gather(self._strategy, values[ref], most) for ref in refs}
+            inputs = {p: rows[ref] for p, ref in stage.inputs.items()}
             values_of_refs = {
                 **self._resources.handles(lifted.input_refs),
                 **inputs,
@@ -142,7 +142,7 @@ class HostPart:
 
     def _count(
         self,
-        counted: StateCut,
+        cut: StateCut,
         lifted: Lifted,
         values: dict[str, Any],
         rng_step: tf.Tensor,
@@ -150,14 +150,14 @@ class HostPart:
     ) -> None:
         """Runs the counting part for each replica in turn."""
         count = 1 if self._stage.first_replica_only else self._strategy.num_replicas_in_sync
-        parts = [self._strategy.experimental_local_results(values[ref]) for ref in counted.inputs]
+        parts = [self._strategy.experimental_local_results(values[ref]) for ref in cut.inputs]
         with tf.device(host_device()):
 
             def run(*replica: tf.Tensor) -> Any:
                 values_of_refs = {
                     **self._resources.handles(lifted.input_refs),
-                    **dict.fromkeys(counted.checks, tf.constant(True)),
-                    **dict(zip(counted.inputs, replica)),
+                    **dict.fromkeys(cut.checks, tf.constant(True)),
+                    **dict(zip(cut.inputs, replica)),
                     **dict(zip(self._fed, fed)),
                 }
                 lifted(values_of_refs, lambda sums: [value for value, _ in sums], rng_step=rng_step)
@@ -168,13 +168,13 @@ class HostPart:
                 run(*(part[i] for part in parts))
 
 
-def _check_counted_once(counted: StateCut, names: Sequence[str]) -> None:
+def _check_counted_once(cut: StateCut, names: Sequence[str]) -> None:
     """Checks that the replicas compute nothing of what the host counts.
 
     Raises:
       NotImplementedError: they do, because a hook fetches it.
     """
-    twice = sorted(counted.nodes.intersection(names))
+    twice = sorted(cut.nodes.intersection(names))
     if twice:
         raise NotImplementedError(
             f"A hook fetches {twice[-1]!r} in an evaluation on cores, which belongs to a metric of "

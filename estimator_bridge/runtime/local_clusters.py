@@ -212,8 +212,8 @@ def emulate_cores(cores: int) -> list[str]:
     """
     with eager_mode():
         physical = tf.config.list_physical_devices("CPU")[0]
-        configured = tf.config.get_logical_device_configuration(physical) or ()
-        core_count = max(len(configured), 1)
+        devices = tf.config.get_logical_device_configuration(physical) or ()
+        core_count = max(len(devices), 1)
         if core_count < cores:
             try:
                 tf.config.set_logical_device_configuration(

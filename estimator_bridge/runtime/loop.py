@@ -59,13 +59,13 @@ class StepLoop:
         request: LoopRequest = FETCHES_NOTHING,
     ):
         self._session, self.request = session, request
-        prepared = prepare_step(session, strategy, step, layout, request)
-        run, is_counted = prepared.run, prepared.is_counted
-        self._parts, self._session_run_counter = prepared.parts, prepared.session_run_counter
-        self.draws_more, self.has_effects = self._parts.are_more, prepared.fetches.has_effects
+        setup = prepare_step(session, strategy, step, layout, request)
+        run, is_counted = setup.run, setup.is_counted
+        self._parts, self._session_run_counter = setup.parts, setup.session_run_counter
+        self.draws_more, self.has_effects = self._parts.are_more, setup.fetches.has_effects
         self.sums = frozenset(run.sums)
         self._step = WatchedStep(
-            run, prepared.fetches, strategy, session.resources, step.loss, step.counter
+            run, setup.fetches, strategy, session.resources, step.loss, step.counter
         )
         outputs = request.outputs
         one_by_one = LoopBody(self._step, is_counted, layout.full_batch, session.graph, outputs)
@@ -77,8 +77,8 @@ class StepLoop:
         self._many = ManySteps(self._step, body, one_by_one, layout, fed, outputs)
         is_one = strategy.num_replicas_in_sync == 1
         may_be_single = is_one and layout.full_batch is None and not layout.hosts
-        spared = _SINGLES_IN_BLOCKS if self.is_in_blocks else 0
-        self._single = SingleStep(self._step, fed, spared) if may_be_single else None
+        single_runs_in_blocks = _SINGLES_IN_BLOCKS if self.is_in_blocks else 0
+        self._single = SingleStep(self._step, fed, single_runs_in_blocks) if may_be_single else None
 
     def __call__(
         self,
@@ -137,11 +137,11 @@ class StepLoop:
         """The variables that a replica uses in a step."""
         return self._step.run.variables
 
-    def check_compiles(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
+    def check_compiles(self, for_tpu: bool = False, allowed_ops: Collection[str] = ()) -> None:
         """Checks that XLA would compile the step: see ``StepLowering.check``."""
         self._step.run.check_ready()
         with eager_mode(), tf.device(host_device()):
-            self._step.run.lowering.check(for_tpu, allowed)
+            self._step.run.lowering.check(for_tpu, allowed_ops)
 
     def check_blocks(self) -> None:
         """Checks that XLA would compile several steps as one, if they are to be.

@@ -104,11 +104,11 @@ class LoopBody:
 
         def body(state: dict[str, Any]) -> tuple[dict[str, Any]]:
             batch, ahead = source.take(iterator, state["batch"])
-            stepped = self._run_step_if_full if takes_full_only else self._run_step
+            run_step = self._run_step_if_full if takes_full_only else self._run_step
             # Drawn in order, the next batch waits for whatever of this step somebody can notice.
             graph = tf.compat.v1.get_default_graph()
             first = len(graph.get_operations()) if source.is_in_order else 0
-            state = stepped(state, batch, rng_step, fed)
+            state = run_step(state, batch, rng_step, fed)
             effects = _effects(graph.get_operations()[first:]) if source.is_in_order else []
             with tf.control_dependencies(effects):
                 return (with_next_batch(state, ahead=ahead),)

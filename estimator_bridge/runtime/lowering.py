@@ -44,7 +44,7 @@ class StepLowering:
     results: int
     device: str
 
-    def check(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
+    def check(self, for_tpu: bool = False, allowed_ops: Collection[str] = ()) -> None:
         """Checks, eagerly, that XLA would compile a replica's part, by compiling it up to HLO.
 
         Nothing runs. The variables have to be initialized, and the inputs' shapes to be static.
@@ -52,12 +52,12 @@ class StepLowering:
         Args:
           for_tpu: whether shapes that depend on values are refused too, as XLA refuses them, or
             pads them, on a TPU.
-          allowed: types of ops that are no obstacle.
+          allowed_ops: types of ops that are no obstacle.
 
         Raises:
           NotCompilableError: it would not; names the operations and the program's lines.
         """
-        obstacles = find_obstacles(self.graph, self.lifted.names, for_tpu, allowed)
+        obstacles = find_obstacles(self.graph, self.lifted.names, for_tpu, allowed_ops)
         if obstacles:
             raise not_compilable(obstacles)
         if self._leaves_something_out():
@@ -195,7 +195,7 @@ class StepLowering:
 
     def _in_float64(self) -> Iterator[Finding]:
         """Returns the operations that compute in float64, one for each line of the program."""
-        seen = set()
+        places = set()
         for name in self.lifted.names:
             try:
                 operation = self.graph.get_operation_by_name(name)
@@ -203,8 +203,8 @@ class StepLowering:
                 continue
             if any(tensor.dtype == tf.float64 for tensor in operation.outputs):
                 line = line_of_node(self.graph, name)
-                if (line or name) not in seen:
-                    seen.add(line or name)
+                if (line or name) not in places:
+                    places.add(line or name)
                     yield Finding(name, line, _SLOW_FLOAT64)
 
     def _without_static_shape(self) -> Iterator[Finding]:
@@ -230,8 +230,8 @@ def _all_reduce(value: tf.Tensor, groups: np.ndarray | None, replicas: int, name
       NotCompilableError: there is no such sum for this type.
     """
     if value.dtype in _BY_XLA:
-        listed = [list(range(replicas))] if groups is None else groups.tolist()
-        return xla_all_reduce(value, listed, name)
+        group_lists = [list(range(replicas))] if groups is None else groups.tolist()
+        return xla_all_reduce(value, group_lists, name)
     if groups is not None:
         raise NotCompilableError(
             f"The cross-replica sum of {value.name!r} is in groups and of {value.dtype.name}: "

@@ -26,11 +26,11 @@ class SingleStep:
     Args:
       step: the step to run.
       fed: the specs of the values that each call supplies.
-      spared: the number of first steps that the loop runs, as compiling them here takes longer.
+      runs_in_blocks: first steps that the loop runs, as compiling them here takes longer.
     """
 
-    def __init__(self, step: WatchedStep, fed: Sequence[tf.TensorSpec], spared: int = 0):
-        self._step, self._fed, self._spared = step, fed, spared
+    def __init__(self, step: WatchedStep, fed: Sequence[tf.TensorSpec], runs_in_blocks: int = 0):
+        self._step, self._fed, self._runs_in_blocks = step, fed, runs_in_blocks
         self._is_random = step.run.is_random
         self._iterator: Any = None
         self._draw: Callable[[], list[tf.Tensor]] | None = None
@@ -39,8 +39,8 @@ class SingleStep:
 
     def takes_next(self) -> bool:
         """Returns whether the next single step is to run here, and counts it."""
-        self._spared -= 1
-        return self._spared < 0
+        self._runs_in_blocks -= 1
+        return self._runs_in_blocks < 0
 
     def __call__(self, iterator: Any, rng_step: int, fed: Sequence[tf.Tensor]) -> LoopResult:
         """Runs the step; see ``StepLoop``.
@@ -60,7 +60,7 @@ class SingleStep:
         if self._is_random:  # to enter these contexts costs a small step percents
             with eager_mode(), tf.device(host_device()):
                 tensors.insert(0, tf.constant(rng_step, tf.int64))
-        reached, *values = self._call(*tensors)
+        step_after, *values = self._call(*tensors)
         loss = float(values.pop(0)) if self._step.loss else None
         return LoopResult(
             steps=1,
@@ -68,7 +68,7 @@ class SingleStep:
             loss=loss,
             fetched=dict(zip(self._step.fetches.refs, values)),
             short_batch=None,
-            limit_value=int(reached) if self._step.counter else None,
+            limit_value=int(step_after) if self._step.counter else None,
         )
 
     def _compile(self, iterator: Any) -> Callable[..., list[Any]]:

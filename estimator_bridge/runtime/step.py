@@ -58,8 +58,8 @@ class ReplicaStep:
         self._layout, self._is_ready = layout, False
         # A hook may feed a tensor that the input would provide.
         self._inputs, self._fed = list(step.inputs), list(request.fed)
-        returned = [*([step.loss] if step.loss else []), *request.fetches]
-        self._tensors = list(dict.fromkeys([*returned, *HostPart.needs_of(step.host)]))
+        refs = [*([step.loss] if step.loss else []), *request.fetches]
+        self._tensors = list(dict.fromkeys([*refs, *HostPart.needs_of(step.host)]))
         snapshot, resources = Snapshot.of(session.graph), session.resources
         self._lifted = Lifted(
             snapshot,
@@ -209,7 +209,7 @@ class ReplicaStep:
 
         def on_replica(*components: tf.Tensor) -> Any:
             values = self._session.resources.handles(self._lifted.input_refs)
-            values.update(zip(self._inputs, self._cut(components)))
+            values.update(zip(self._inputs, self._split_to_cores(components)))
             values.update(zip(self._fed, fed))
             results = self._lifted(values, self._join(), replica_id(), rng_step)
             return [tf.identity(result) for result in results[: len(self._tensors)]]
@@ -223,15 +223,15 @@ class ReplicaStep:
             values.update(self._host(values, rng_step, fed))
         return values
 
-    def _cut(self, components: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
+    def _split_to_cores(self, components: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
         """Splits a replica's batch over its cores, by annotations for XLA."""
         partitions = self._layout.partitions
         if not partitions:
             return components
         whole = self._strategy.experimental_replicate_to_logical_devices
-        cut = self._strategy.experimental_split_to_logical_devices
+        split = self._strategy.experimental_split_to_logical_devices
         return [
-            cut(component, list(dims)) if dims and np.prod(dims) > 1 else whole(component)
+            split(component, list(dims)) if dims and np.prod(dims) > 1 else whole(component)
             for component, dims in itertools.zip_longest(components, partitions)
         ]
 

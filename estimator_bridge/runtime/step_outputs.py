@@ -58,7 +58,7 @@ class StepOutputs:
 def _column(spec: tf.TensorSpec, handle: tf.Tensor, steps: int) -> list[np.ndarray]:
     """One output of each step; at once, where the steps differ in their first dimension alone."""
     if spec.shape.rank and spec.shape[1:].is_fully_defined():
-        joined, sizes = _raw.TensorListConcatV2(
+        column, sizes = _raw.TensorListConcatV2(
             input_handle=handle,
             element_dtype=spec.dtype,
             element_shape=tf.constant([-1, *spec.shape[1:]]),
@@ -66,7 +66,7 @@ def _column(spec: tf.TensorSpec, handle: tf.Tensor, steps: int) -> list[np.ndarr
         )
         ends = np.cumsum(sizes.numpy())
         # Copies, so that a kept example keeps only its own batch alive.
-        return [part.copy() for part in np.split(joined.numpy(), ends[:-1])]
+        return [part.copy() for part in np.split(column.numpy(), ends[:-1])]
     return [
         _raw.TensorListGetItem(
             input_handle=handle, index=i, element_shape=tf.constant(-1), element_dtype=spec.dtype

@@ -84,7 +84,7 @@ def tpu_strategy(
         if isinstance(cluster, JaxClusterResolver):
             return _once(("jax", cluster.master()), lambda: _on_jax(cluster, cores_per_replica))
         if isinstance(cluster, LocalClusterResolver):
-            make = _emulated if isinstance(cluster, EmulatedClusterResolver) else _on_gpus
+            make = _emulate if isinstance(cluster, EmulatedClusterResolver) else _on_gpus
             count = check_cores_per_replica(cluster.cores, cores_per_replica or 1)
             if count < cluster.cores:
                 logging.warning(
@@ -94,8 +94,8 @@ def tpu_strategy(
                     cluster.master(),
                     count,
                 )
-            used = type(cluster)(count)
-            return _once((used.kind, count), lambda: make(local_devices(used)))
+            cores = type(cluster)(count)
+            return _once((cores.kind, count), lambda: make(local_devices(cores)))
         return _once((cluster, cores_per_replica), lambda: _on_tpu(cluster, cores_per_replica))
 
 
@@ -114,7 +114,7 @@ def _one_device(device: str) -> tf.distribute.Strategy:
     return tf.distribute.OneDeviceStrategy(device)
 
 
-def _emulated(devices: list[str]) -> tf.distribute.Strategy:
+def _emulate(devices: list[str]) -> tf.distribute.Strategy:
     level = logging.WARN if cores_for_any_tpu() else logging.INFO
     logging.log(level, "No TPU in use: %d emulated core(s) on this machine's CPU.", len(devices))
     if len(devices) == 1:

@@ -66,8 +66,8 @@ class _Cores(OnCores):
         if assignment is not None:
             devices = devices[::cores_per_replica][: assignment.num_replicas]
         # The cores share one memory, where plain addition is faster than collectives.
-        emulated = isinstance(cluster, EmulatedClusterResolver)
-        reduction = tf.distribute.ReductionToOneDevice() if emulated else None
+        is_emulated = isinstance(cluster, EmulatedClusterResolver)
+        reduction = tf.distribute.ReductionToOneDevice() if is_emulated else None
         with eager_mode():
             extended = ExtendedOnCores(self, cluster, devices, cores_per_replica, reduction)
         base: Any = super(self.of_tensorflow, self)

@@ -129,7 +129,7 @@ class _Check:
                     after = after or values
                 if number == cores[-1]:
                     with explained(f"{activity}, compiled by XLA", self._model_fn):
-                        run.loop().check_compiles(for_tpu=True, allowed=self._allowed)
+                        run.loop().check_compiles(for_tpu=True, allowed_ops=self._allowed)
             finally:
                 run.close()
         assert batch is not None

@@ -27,13 +27,13 @@ _SHOWN = 8
 
 def open_classification(flag_values: absl_flags.FlagValues) -> Task:
     """Opens texts, vocabulary and initial weights; see `models.common.task.open_task`."""
-    labeled, texts = _read(flag_values.data_dir)
+    dataset, texts = _read(flag_values.data_dir)
     tokenizer = open_tokenizer(flag_values, texts)
     config = config_of(flag_values, len(tokenizer))
     length = flag_values.max_seq_length
     splits = {
         split: Split(*labeled_arrays(examples, tokenizer, length))
-        for split, examples in labeled.splits.items()
+        for split, examples in dataset.splits.items()
     }
     reader = TextReader(tokenizer.vocabulary, flag_values.lower_case, length)
     checkpoint = flag_values.init_checkpoint
@@ -46,10 +46,10 @@ def open_classification(flag_values: absl_flags.FlagValues) -> Task:
             sizes={name: split.size for name, split in splits.items()},
             input_fn=functools.partial(input_fn_of, splits),
         ),
-        receiver_fn=_receiver(reader, labeled.has_pairs),
-        show=functools.partial(_show, labeled),
+        receiver_fn=_receiver(reader, dataset.has_pairs),
+        show=functools.partial(_show, dataset),
         shown_examples=_SHOWN,
-        params={"config": config, "classes": len(labeled.classes)},
+        params={"config": config, "classes": len(dataset.classes)},
         warm_start=warm_start(checkpoint, config, pretraining=False) if checkpoint else None,
     )
 
@@ -57,8 +57,8 @@ def open_classification(flag_values: absl_flags.FlagValues) -> Task:
 def _read(data_dir: str) -> tuple[Labeled, list[list[str]]]:
     """Returns the examples, and the sentences of each text that a vocabulary is built from."""
     if check_files(data_dir):
-        labeled = read_labeled(data_dir)
-        return labeled, [list(texts) for _, texts in labeled.splits["train"]]
+        dataset = read_labeled(data_dir)
+        return dataset, [list(texts) for _, texts in dataset.splits["train"]]
     texts = read_texts(data_dir)
     by_text = [text for part in texts.values() if (text := sentences(part))]
     return by_subject(texts), by_text
@@ -76,11 +76,11 @@ def _receiver(reader: TextReader, has_pairs: bool) -> Callable[[], Any]:
     return receive
 
 
-def _show(labeled: Labeled, rows: Sequence[Mapping[str, Any]], model_dir: str) -> str:
+def _show(dataset: Labeled, rows: Sequence[Mapping[str, Any]], model_dir: str) -> str:
     del model_dir
     lines = []
-    for row, (label, texts) in zip(rows, labeled.splits["test"]):
-        answer = labeled.classes[int(row["class"])]
-        mark = "right" if answer == labeled.classes[label] else f"is {labeled.classes[label]}"
+    for row, (label, texts) in zip(rows, dataset.splits["test"]):
+        answer = dataset.classes[int(row["class"])]
+        mark = "right" if answer == dataset.classes[label] else f"is {dataset.classes[label]}"
         lines.append(f"{answer} ({mark}): {' | '.join(texts)[:70]}")
     return "\n".join(lines)

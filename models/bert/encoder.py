@@ -35,7 +35,7 @@ def encode(features: dict[str, tf.Tensor], config: BertConfig, training: bool) -
     mask = tf.cast(features["input_mask"], tf.float32)
     bias = (1.0 - mask[:, tf.newaxis, tf.newaxis, :]) * _HIDDEN
     with v1.variable_scope("bert"):
-        net, table = _embedded(features, config, training)
+        net, table = _embed(features, config, training)
         with v1.variable_scope("encoder"):
             for number in range(config.num_hidden_layers):
                 with v1.variable_scope(f"layer_{number}"):
@@ -45,7 +45,7 @@ def encode(features: dict[str, tf.Tensor], config: BertConfig, training: bool) -
     return net, pooled, table
 
 
-def _embedded(
+def _embed(
     features: dict[str, tf.Tensor], config: BertConfig, training: bool
 ) -> tuple[tf.Tensor, tf.Tensor]:
     ids, segments = features["input_ids"], features["segment_ids"]
@@ -61,25 +61,25 @@ def _embedded(
         net = tf.gather(pieces, ids) + positions[:length]
         # A product is faster on a TPU than reading two rows.
         net += tf.one_hot(segments, config.type_vocab_size) @ kinds
-        return _dropped(layer_norm(net), config.hidden_dropout_prob, training), pieces
+        return _dropout(layer_norm(net), config.hidden_dropout_prob, training), pieces
 
 
 def _layer(net: tf.Tensor, bias: tf.Tensor, config: BertConfig, training: bool) -> tf.Tensor:
     """Attention and two dense parts, each added to its input and normalized."""
 
-    def added(part: tf.Tensor, to: tf.Tensor) -> tf.Tensor:
+    def add_and_normalize(part: tf.Tensor, to: tf.Tensor) -> tf.Tensor:
         part = dense(part, config.hidden_size, config)
-        return layer_norm(_dropped(part, config.hidden_dropout_prob, training) + to)
+        return layer_norm(_dropout(part, config.hidden_dropout_prob, training) + to)
 
     with v1.variable_scope("attention"):
         with v1.variable_scope("self"):
             attention = _attention(net, bias, config, training)
         with v1.variable_scope("output"):
-            net = added(attention, net)
+            net = add_and_normalize(attention, net)
     with v1.variable_scope("intermediate"):
         inner = activation(dense(net, config.intermediate_size, config))
     with v1.variable_scope("output"):
-        return added(inner, net)
+        return add_and_normalize(inner, net)
 
 
 def _attention(net: tf.Tensor, bias: tf.Tensor, config: BertConfig, training: bool) -> tf.Tensor:
@@ -93,7 +93,7 @@ def _attention(net: tf.Tensor, bias: tf.Tensor, config: BertConfig, training: bo
 
     query, key, value = (projected(name) for name in ("query", "key", "value"))
     scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(width) + bias
-    shares = _dropped(tf.nn.softmax(scores), config.attention_probs_dropout_prob, training)
+    shares = _dropout(tf.nn.softmax(scores), config.attention_probs_dropout_prob, training)
     context = tf.transpose(shares @ value, [0, 2, 1, 3])
     return tf.reshape(context, [-1, length, config.hidden_size])
 
@@ -124,5 +124,5 @@ def _initializer(config: BertConfig) -> Any:
     return v1.truncated_normal_initializer(stddev=config.initializer_range)
 
 
-def _dropped(net: tf.Tensor, rate: float, training: bool) -> tf.Tensor:
+def _dropout(net: tf.Tensor, rate: float, training: bool) -> tf.Tensor:
     return tf.nn.dropout(net, rate) if training and rate else net

@@ -81,11 +81,11 @@ def pretraining_arrays(
         [count, hidden] and `next_sentence_labels` [count], 0 where the second sentence follows.
     """
     random = np.random.RandomState(seed)
-    numbered = [[tokenizer.numbers(sentence) for sentence in text] for text in texts]
-    every = [sentence for text in numbered for sentence in text]
+    texts_of_pieces = [[tokenizer.numbers(sentence) for sentence in text] for text in texts]
+    every = [sentence for text in texts_of_pieces for sentence in text]
     max_hidden = max(1, round(length * masking.share))
     rows: list[Arrays] = []
-    for text in numbered:
+    for text in texts_of_pieces:
         for first, following in zip(text, text[1:]):
             for _ in range(masking.copies):
                 is_other = random.rand() < 0.5
@@ -93,7 +93,7 @@ def pretraining_arrays(
                 row = sequence(tokenizer, [first, second], length)
                 row["next_sentence_labels"] = np.array(is_other, np.int32)
                 rows.append(
-                    {**row, **_hidden(row["input_ids"], tokenizer, max_hidden, random, masking)}
+                    {**row, **_hide(row["input_ids"], tokenizer, max_hidden, random, masking)}
                 )
     columns = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
     names = ("masked_lm_ids", "masked_lm_weights", "next_sentence_labels")
@@ -101,7 +101,7 @@ def pretraining_arrays(
     return columns, labels
 
 
-def _hidden(
+def _hide(
     ids: np.ndarray,
     tokenizer: Tokenizer,
     max_hidden: int,

@@ -94,6 +94,6 @@ def _show(tokenizer: Tokenizer, rows: Sequence[Mapping[str, Any]], model_dir: st
     del model_dir
     row = rows[0]
     pieces = [tokenizer.piece(number) for number in row["input_ids"] if number]
-    predicted = [tokenizer.piece(number) for number in row["pieces"]]
+    predictions = [tokenizer.piece(number) for number in row["pieces"]]
     hidden = len({int(place) for place in row["positions"]} - {0})
-    return f"{' '.join(pieces)}\nsaid of the hidden pieces: {', '.join(predicted[:hidden])}"
+    return f"{' '.join(pieces)}\nsaid of the hidden pieces: {', '.join(predictions[:hidden])}"

@@ -69,7 +69,7 @@ class TextReader:
         if second is not None:
             parts.append(self._pieces(second))
             is_pair = tf.cast(tf.not_equal(second, ""), tf.int32)
-        parts = self._cut(parts, self._length - 2 - is_pair)
+        parts = self._truncate(parts, self._length - 2 - is_pair)
         start, separator = (self._column(text, piece) for piece in (START, SEPARATOR))
         first = tf.concat([start, parts[0], separator], axis=1)
         pieces = first
@@ -89,7 +89,7 @@ class TextReader:
         number = tf.constant(self._numbers[piece], tf.int64)
         return tf.fill([tf.shape(text)[0], 1], number)
 
-    def _cut(self, parts: Sequence[tf.RaggedTensor], room: tf.Tensor) -> list[tf.RaggedTensor]:
+    def _truncate(self, parts: Sequence[tf.RaggedTensor], room: tf.Tensor) -> list[tf.RaggedTensor]:
         """Cuts the longer part at its end until both fit."""
         sizes = [tf.cast(part.row_lengths(), tf.int32) for part in parts]
         other = sizes[1] if len(parts) > 1 else tf.zeros_like(sizes[0])
@@ -108,8 +108,8 @@ class TextReader:
         return pieces.merge_dims(1, 2)
 
     def _words(self, text: tf.Tensor) -> tf.RaggedTensor:
-        spaced = tf.strings.regex_replace(text, _IDEOGRAPHS, r" \0 ")
-        characters = tf.strings.unicode_split(spaced, "UTF-8")
+        text_with_spaces = tf.strings.regex_replace(text, _IDEOGRAPHS, r" \0 ")
+        characters = tf.strings.unicode_split(text_with_spaces, "UTF-8")
         changes = _changes(self._lower_case)
         table = _table(list(changes), list(changes.values()), _SAME)
         flat = characters.flat_values

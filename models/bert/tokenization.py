@@ -89,8 +89,8 @@ def words_of(text: str, lower_case: bool = True) -> Iterator[str]:
         text: any text; control characters are ignored.
         lower_case: whether letters are made small and lose their accents.
     """
-    cleaned = "".join(_spaced(character) for character in text)
-    for word in cleaned.split():
+    text_with_spaces = "".join(_with_spaces(character) for character in text)
+    for word in text_with_spaces.split():
         if lower_case:
             parts = unicodedata.normalize("NFD", word.lower())
             word = "".join(c for c in parts if unicodedata.category(c) != "Mn")  # noqa: PLW2901
@@ -101,7 +101,7 @@ def words_of(text: str, lower_case: bool = True) -> Iterator[str]:
                 yield "".join(group)
 
 
-def _spaced(character: str) -> str:
+def _with_spaces(character: str) -> str:
     """Returns a character with spaces around it if it is a word of its own; "" for a control."""
     code = ord(character)
     if character.isspace():
@@ -174,13 +174,13 @@ def build_vocabulary(texts: Iterable[str], size: int, lower_case: bool = True) -
         vocabulary[merged] = None
         for at in places.pop(best):
             count(at, -1)
-            split[at] = _merged(split[at], best, merged)
+            split[at] = _merge(split[at], best, merged)
             count(at, 1)
         pairs.pop(best, None)
     return list(vocabulary)[: max(size, len(SPECIAL))]
 
 
-def _merged(pieces: list[str], pair: tuple[str, str], merged: str) -> list[str]:
+def _merge(pieces: list[str], pair: tuple[str, str], merged: str) -> list[str]:
     result: list[str] = []
     for piece in pieces:
         if result and (result[-1], piece) == pair:

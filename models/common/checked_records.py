@@ -75,8 +75,8 @@ def checked_records(
             lines.append(_ADVICE)
         raise UserError("\n".join(lines))
     left_out = report.damaged_images
-    damaged = [f"{path}: record {n}" for path, numbers in left_out.items() for n in numbers]
-    return CheckedRecords(report.records - len(damaged), left_out, tuple(damaged))
+    damages = [f"{path}: record {n}" for path, numbers in left_out.items() for n in numbers]
+    return CheckedRecords(report.records - len(damages), left_out, tuple(damages))
 
 
 def count_records(files: Sequence[str]) -> int:
@@ -130,5 +130,5 @@ def checked_labels(
     if bad and not skip_bad:
         raise UserError("\n".join([*(f"{one}. Damaged image." for one in bad[:_SHOWN]), _ADVICE]))
     numbers = tuple(one.record for one in bad)
-    damaged = tuple(f"{path}: record {number}" for number in numbers)
-    return CheckedRecords(count - len(bad), {path: numbers} if bad else {}, damaged)
+    damages = tuple(f"{path}: record {number}" for number in numbers)
+    return CheckedRecords(count - len(bad), {path: numbers} if bad else {}, damages)

@@ -29,12 +29,12 @@ def input_for(
     first = request.first
     if first is None:
         return make(request.training)
-    ordered = make(False)
+    in_order = make(False)
 
     def examples(
         params: Any, mode: str, input_context: tf.distribute.InputContext | None
     ) -> tf.data.Dataset:
-        batches = ordered(params=params, mode=mode, input_context=input_context)
+        batches = in_order(params=params, mode=mode, input_context=input_context)
         _, count = reader_part(params, input_context)
         first_examples = batches.unbatch().take(math.ceil(first / count)).cache()
         return first_examples.repeat() if request.training else first_examples

@@ -114,7 +114,7 @@ class KerasTrainer:
         """
         del hooks
         dataset = input_fn()
-        _, manager = self._restored(dataset)
+        _, manager = self._restore(dataset)
         progress = _Progress(self._settings, max_steps, self._step(), self._report)
         train = self._fit if self._settings.api == "keras" else self._loop
         train(dataset, max_steps, progress, lambda: manager.save(checkpoint_number=self._step()))
@@ -123,7 +123,7 @@ class KerasTrainer:
     def evaluate(self, input_fn: Callable[[], Any], steps: int | None = None) -> dict[str, Any]:
         """Returns loss, metrics and global step of the latest checkpoint."""
         dataset = input_fn()
-        keras, _ = self._restored(dataset)
+        keras, _ = self._restore(dataset)
         return {
             **keras.evaluate(dataset, steps=steps, return_dict=True),
             "global_step": self._step(),
@@ -132,7 +132,7 @@ class KerasTrainer:
     def predict(self, input_fn: Callable[[], Any]) -> Iterator[dict[str, Any]]:
         """Yields the predictions for each example."""
         dataset = input_fn()
-        keras, _ = self._restored(dataset)
+        keras, _ = self._restore(dataset)
         with explained_input_errors():
             predictions = keras.predict(dataset.map(lambda features, labels: features), verbose=0)
         count = len(next(iter(predictions.values())))
@@ -183,7 +183,7 @@ class KerasTrainer:
     def _step(self) -> int:
         return int(self._keras.optimizer.iterations.numpy())
 
-    def _restored(self, dataset: tf.data.Dataset) -> tuple[Any, tf.train.CheckpointManager]:
+    def _restore(self, dataset: tf.data.Dataset) -> tuple[Any, tf.train.CheckpointManager]:
         return self._restored_for(dataset.element_spec)
 
     def _restored_for(self, spec: Any) -> tuple[Any, tf.train.CheckpointManager]:

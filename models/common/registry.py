@@ -61,24 +61,24 @@ def _foreign_flags(name: str) -> frozenset[str]:
 
 def define_model_flags(flag_values: absl_flags.FlagValues = absl_flags.FLAGS) -> None:
     """Defines `--model` and the flags of each model."""
-    listed = "; ".join(f"{name}: {entry_of(name).about}" for name in model_names())
+    about_models = "; ".join(f"{name}: {entry_of(name).about}" for name in model_names())
     absl_flags.DEFINE_enum(
         "model",
         DEFAULT,
         list(model_names()),
-        f"The model to train. {listed}. Its README.md in models/ has its flags and defaults.",
+        f"The model to train. {about_models}. Its README.md in models/ has its flags and defaults.",
         flag_values=flag_values,
     )
     for name in model_names():
         define = entry_of(name).define_flags
         if define is None:
             continue
-        defined = absl_flags.FlagValues()
-        define(defined)
+        own_flags = absl_flags.FlagValues()
+        define(own_flags)
         # Several models may have one flag; it is then the first one's, and its text speaks of all.
-        for flag in list(defined):
+        for flag in list(own_flags):
             if flag not in flag_values:
-                absl_flags.DEFINE_flag(defined[flag], flag_values=flag_values)
+                absl_flags.DEFINE_flag(own_flags[flag], flag_values=flag_values)
 
 
 def settle(flag_values: absl_flags.FlagValues) -> None:

@@ -76,14 +76,14 @@ def run(flag_values: absl_flags.FlagValues, console: Console) -> None:
         "export": job.export,
         "train_and_evaluate": job.train_and_evaluate,
     }
-    with job.keeping_flags(in_force), _advised(flag_values.model):
+    with job.keeping_flags(in_force), _advise(flag_values.model):
         for phase in phases(flag_values.mode):
             actions[phase]()
     job.close()
 
 
 @contextlib.contextmanager
-def _advised(model: str) -> Iterator[None]:
+def _advise(model: str) -> Iterator[None]:
     """Adds the flag that leaves a record out to the error of one that cannot be read."""
     try:
         yield

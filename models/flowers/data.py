@@ -73,7 +73,7 @@ class Photographs:
             return (image, *labels) if labels else image
 
         def augment(images: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-            return _augmented(images, request.seed), labels
+            return _augment(images, request.seed), labels
 
         return eb.records.input_fn(
             self.files[request.split],
@@ -109,7 +109,7 @@ def prepare(images: tf.Tensor, size: int) -> tf.Tensor:
     return tf.ensure_shape(resized / 127.5 - 1.0, [None, size, size, 3])
 
 
-def _augmented(images: tf.Tensor, seed: int | None) -> tf.Tensor:
+def _augment(images: tf.Tensor, seed: int | None) -> tf.Tensor:
     images = tf.image.random_flip_left_right(images, seed)
     images = shifted(images, max(1, round(images.shape[1] * _MOST_SHIFT)), seed)
     # Brightness and contrast of each image, in the batch at once.

@@ -67,14 +67,14 @@ def split_patches(task: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         For `"train"` (416 patches) and `"test"` (104): images, uint8 [count, 32, 32, 3], and
         labels, int64 [count].
     """
-    images, labels = _cut(task)
+    images, labels = _cut_patches(task)
     order = np.random.RandomState(_SEED).permutation(len(labels))
     count = round(_TEST_SHARE * len(labels))
     rows_by_split = {"train": order[count:], "test": order[:count]}
     return {split: (images[rows], labels[rows]) for split, rows in rows_by_split.items()}
 
 
-def _cut(task: str) -> tuple[np.ndarray, np.ndarray]:
+def _cut_patches(task: str) -> tuple[np.ndarray, np.ndarray]:
     """Returns the patches, uint8 [520, 32, 32, 3], and their classes, int64 [520]."""
     from sklearn.datasets import load_sample_images
 

@@ -64,8 +64,8 @@ def _with_noise(batches: InputFn, request: InputRequest) -> InputFn:
                 "noise": tf.ensure_shape(noise, [images.shape[0], NOISE]),
             }, labels
 
-        numbered = batches(params, mode, input_context).enumerate()
-        return numbered.map(noisy).prefetch(tf.data.AUTOTUNE)
+        dataset = batches(params, mode, input_context).enumerate()
+        return dataset.map(noisy).prefetch(tf.data.AUTOTUNE)
 
     return input_fn
 

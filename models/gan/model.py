@@ -86,8 +86,8 @@ def _cross_entropy(logits: tf.Tensor, label: float) -> tf.Tensor:
 
 def loss(outputs: dict[str, Any]) -> tf.Tensor:
     """Computes the discriminator's loss plus the generator's: see the module."""
-    judged = _cross_entropy(outputs["real"], _SMOOTH) + _cross_entropy(outputs["fake"], 0.0)
-    return judged + _cross_entropy(outputs["fooled"], 1.0)
+    judge_loss = _cross_entropy(outputs["real"], _SMOOTH) + _cross_entropy(outputs["fake"], 0.0)
+    return judge_loss + _cross_entropy(outputs["fooled"], 1.0)
 
 
 def metrics(features: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
         line for text in read_texts(flag_values.data_dir).values() for line in paragraphs(text)
     )
     splits = {
-        split: _cut([line for line in every if is_test(line) == (split == "test")], length)
+        split: _cut_windows([line for line in every if is_test(line) == (split == "test")], length)
         for split in ("train", "test")
     }
     for split, sequences in splits.items():
@@ -58,7 +58,7 @@ def open_task(flag_values: absl_flags.FlagValues) -> Task:
     )
 
 
-def _cut(lines: Sequence[str], length: int) -> Split:
+def _cut_windows(lines: Sequence[str], length: int) -> Split:
     """Cuts a text into sequences; the labels of each are its bytes one place on."""
     values = np.frombuffer("\n".join(lines).encode(), np.uint8)
     count = max(0, (len(values) - 1) // length)

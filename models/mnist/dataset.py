@@ -155,13 +155,13 @@ def make_dataset(
     if split == "train":
         size = data.sizes[split]
         if size < _FEW:
-            dataset, size = dataset.flat_map(_shifted), size * _SHIFTS
+            dataset, size = dataset.flat_map(_shift), size * _SHIFTS
         # Cached after parsing: mapping single examples costs ten times as much as reading them.
         dataset = dataset.cache().shuffle(size, seed=shuffle_seed).repeat()
     return dataset
 
 
-def _shifted(image: tf.Tensor, label: tf.Tensor) -> tf.data.Dataset:
+def _shift(image: tf.Tensor, label: tf.Tensor) -> tf.data.Dataset:
     height, width, _ = image.shape
     padded = tf.pad(image, [[1, 1], [1, 1], [0, 0]])
     images = [padded[y : y + height, x : x + width] for y in range(3) for x in range(3)]

@@ -83,7 +83,7 @@ def read_idx(path: str, num_dimensions: int) -> np.ndarray:
         DataError: the file is damaged, truncated, too long or in another format.
     """
     start = 4 + 4 * num_dimensions
-    with _opened(path) as file:
+    with _open(path) as file:
         header = read_at_most(file, start)
         shape = _shape(path, header, num_dimensions)
         want = math.prod(shape)
@@ -100,7 +100,7 @@ def read_idx(path: str, num_dimensions: int) -> np.ndarray:
 
 
 @contextlib.contextmanager
-def _opened(path: str) -> Iterator[Any]:
+def _open(path: str) -> Iterator[Any]:
     try:
         with open_bytes(path) as file:
             if path.endswith(".gz"):

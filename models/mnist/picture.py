@@ -64,5 +64,5 @@ def draw_predictions(
 
 def save_figure(figure: Any, path: str) -> None:
     """Writes a figure of matplotlib as a PNG, completely or not at all; a user's own file stays."""
-    with saved_output(path) as unfinished:
-        figure.savefig(unfinished, dpi=120)
+    with saved_output(path) as temporary_path:
+        figure.savefig(temporary_path, dpi=120)

@@ -79,19 +79,19 @@ def write_records(
     # In the same parent, so that the final rename stays in one file system.
     token = new_token()
     staging = os.path.join(parent, f".{os.path.basename(folder)}-{token}")
-    unfinished = os.path.join(staging, f"{token}.records")
+    temporary_path = os.path.join(staging, f"{token}.records")
     try:
         make_own_folder(staging, token)
-        os.mkdir(unfinished)
+        os.mkdir(temporary_path)
         shards = {
-            split: list(_write_split(unfinished, split, records, num_shards[split]))
+            split: list(_write_split(temporary_path, split, records, num_shards[split]))
             for split, records in splits.items()
         }
         manifest = Manifest(about=dict(about), splits=shards)
-        with open(os.path.join(unfinished, MANIFEST), "w", encoding="utf-8") as file:
+        with open(os.path.join(temporary_path, MANIFEST), "w", encoding="utf-8") as file:
             json.dump(dataclasses.asdict(manifest), file, indent=2)
         remove_empty_folder(folder)
-        if not move_new(unfinished, folder) and not exists(os.path.join(folder, MANIFEST)):
+        if not move_new(temporary_path, folder) and not exists(os.path.join(folder, MANIFEST)):
             raise FileExistsError(f"{folder} is there already, and holds other files")
     finally:
         with contextlib.suppress(OSError):

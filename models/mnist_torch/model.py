@@ -28,8 +28,8 @@ class Digits(torch.nn.Module):
 
     def __init__(self, height: int, width: int):
         super().__init__()
-        self._halved = min(height, width) > _LARGE
-        part = 4 if self._halved else 2
+        self._is_halved = min(height, width) > _LARGE
+        part = 4 if self._is_halved else 2
         self.convolution1 = torch.nn.Conv2d(1, 16, 3, padding="same")
         self.convolution2 = torch.nn.Conv2d(16, 32, 3, padding="same")
         self.dense = torch.nn.Linear(height // part * (width // part) * 32, 128)
@@ -38,7 +38,7 @@ class Digits(torch.nn.Module):
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Computes logits [batch, 10] from images, float32 [batch, 1, height, width]."""
         net = functional.relu(self.convolution1(images))
-        if self._halved:
+        if self._is_halved:
             net = functional.max_pool2d(net, 2)
         net = functional.max_pool2d(functional.relu(self.convolution2(net)), 2)
         # TensorFlow has the channels last, and the first dense layer has its inputs in that order.

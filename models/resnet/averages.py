@@ -40,7 +40,7 @@ class AveragedModel:
         spec = self._model.model_fn(features, labels, mode, params, config)
         averages = _averages(params)
         if mode == eb.ModeKeys.TRAIN:
-            for name, value in _measured(spec.loss, params).items():
+            for name, value in _scalars(spec.loss, params).items():
                 _v1.summary.scalar(name, value)
             return spec._replace(train_op=_then_average(spec.train_op, averages))
         return spec._replace(scaffold=_restoring(averages)) if averages else spec
@@ -54,7 +54,7 @@ class AveragedModel:
         if mode == eb.ModeKeys.TRAIN:
             return spec._replace(
                 train_op=_then_average(spec.train_op, averages),
-                host_call=_host_call(_measured(spec.loss, params), config),
+                host_call=_host_call(_scalars(spec.loss, params), config),
             )
         if not averages:
             return spec
@@ -69,7 +69,7 @@ def _averages(params: Mapping[str, Any]) -> Any:
     return _v1.train.ExponentialMovingAverage(decay, _v1.train.get_or_create_global_step())
 
 
-def _averaged() -> list[tf.Variable]:
+def _variables() -> list[tf.Variable]:
     """Returns the trained variables, and the moving statistics of batch norm."""
     moving = [v for v in _v1.global_variables() if "/moving_" in v.op.name]
     return [*_v1.trainable_variables(), *moving]
@@ -79,15 +79,15 @@ def _then_average(train_op: tf.Operation, averages: Any) -> tf.Operation:
     if averages is None:
         return train_op
     with tf.control_dependencies([train_op]):
-        return averages.apply(_averaged())
+        return averages.apply(_variables())
 
 
 def _restoring(averages: Any) -> tf.compat.v1.train.Scaffold:
     """Returns a scaffold that restores each variable from its average."""
-    return _v1.train.Scaffold(saver=_v1.train.Saver(averages.variables_to_restore(_averaged())))
+    return _v1.train.Scaffold(saver=_v1.train.Saver(averages.variables_to_restore(_variables())))
 
 
-def _measured(loss: tf.Tensor, params: Mapping[str, Any]) -> dict[str, tf.Tensor]:
+def _scalars(loss: tf.Tensor, params: Mapping[str, Any]) -> dict[str, tf.Tensor]:
     step = _v1.train.get_or_create_global_step()
     return {
         "cross_entropy_and_decay": loss,
@@ -103,13 +103,13 @@ def _host_call(values: dict[str, tf.Tensor], config: Any) -> tuple[Any, dict[str
     tensors = {name: tf.reshape(value, [1]) for name, value in values.items()}
     tensors["step"] = tf.reshape(step, [1])
 
-    def write(step: tf.Tensor, **gathered: tf.Tensor) -> list[tf.Operation]:
+    def write(step: tf.Tensor, **rows: tf.Tensor) -> list[tf.Operation]:
         first_step = step[0]
         writer = tf.summary.create_file_writer(
             config.model_dir, max_queue=1000, filename_suffix=".host_call"
         )
         with writer.as_default(), tf.summary.record_if(tf.equal(first_step % every, 0)):
-            for name, value in gathered.items():
+            for name, value in rows.items():
                 tf.summary.write(name, tf.reduce_mean(value), first_step, _SCALAR)
         return _v1.summary.all_v2_summary_ops()
 

@@ -33,7 +33,7 @@ def open_digits(folder: str) -> ImageData:
         UserError: records are damaged.
     """
     folders = {split: os.path.join(folder, split) for split in ("train", "test")}
-    sizes = {split: _written(split, path) for split, path in folders.items()}
+    sizes = {split: _write(split, path) for split, path in folders.items()}
 
     def input_fn(request: InputRequest) -> Callable[..., tf.data.Dataset]:
         path = folders[request.split]
@@ -42,7 +42,7 @@ def open_digits(folder: str) -> ImageData:
     return ImageData("resnet-digits", folder, _SHAPE, _CLASSES, sizes, _DEPTH, input_fn, _prepare)
 
 
-def _written(split: str, path: str) -> int:
+def _write(split: str, path: str) -> int:
     if eb.records.read_manifest(path) is None:
         images, labels = split_digits()[split]
         source = eb.records.from_arrays({"image": images[..., None], "label": labels})
@@ -52,10 +52,10 @@ def _written(split: str, path: str) -> int:
 
 def _reader(path: str, request: InputRequest, training: bool) -> Callable[..., tf.data.Dataset]:
     def images(features: dict[str, tf.Tensor], *labels: tf.Tensor) -> Any:
-        prepared = _prepare(features["image"])
+        images = _prepare(features["image"])
         if training:
-            prepared = shifted(prepared, _MOST_PIXELS, request.seed)
-        return (prepared, *labels) if labels else prepared  # prediction leaves the labels out
+            images = shifted(images, _MOST_PIXELS, request.seed)
+        return (images, *labels) if labels else images  # prediction leaves the labels out
 
     return eb.records.input_fn(
         path,

@@ -111,7 +111,7 @@ def _random_part(content: tf.Tensor, seed: int | None) -> tf.Tensor:
         use_image_if_no_bounding_boxes=True,
     )
     part = tf.image.decode_and_crop_jpeg(content, tf.concat([begin[:2], size[:2]], 0), channels=3)
-    return tf.image.random_flip_left_right(_resized(part), seed)
+    return tf.image.random_flip_left_right(_resize(part), seed)
 
 
 def _center(content: tf.Tensor) -> tf.Tensor:
@@ -120,10 +120,10 @@ def _center(content: tf.Tensor) -> tf.Tensor:
     shorter = tf.cast(tf.minimum(height, width), tf.float32)
     side = tf.cast(shorter * (_SIZE / (_SIZE + _MARGIN)), tf.int32)
     part = tf.stack([(height - side) // 2, (width - side) // 2, side, side])
-    return _resized(tf.image.decode_and_crop_jpeg(content, part, channels=3))
+    return _resize(tf.image.decode_and_crop_jpeg(content, part, channels=3))
 
 
-def _resized(image: tf.Tensor) -> tf.Tensor:
+def _resize(image: tf.Tensor) -> tf.Tensor:
     return tf.ensure_shape(tf.image.resize(image, [_SIZE, _SIZE], "bicubic"), [_SIZE, _SIZE, 3])
 
 

@@ -41,8 +41,8 @@ def loss(
     entropy = _v1.losses.softmax_cross_entropy(targets, outputs, label_smoothing=smoothing)
     if not training or params["optimizer"] == "lars":  # which has its own decay
         return entropy
-    decayed = [v for v in _v1.trainable_variables() if NORM not in v.name and "bias" not in v.name]
-    return entropy + params["weight_decay"] * tf.add_n([tf.nn.l2_loss(v) for v in decayed])
+    weights = [v for v in _v1.trainable_variables() if NORM not in v.name and "bias" not in v.name]
+    return entropy + params["weight_decay"] * tf.add_n([tf.nn.l2_loss(v) for v in weights])
 
 
 def metrics(labels: tf.Tensor, outputs: tf.Tensor) -> dict[str, Any]:

@@ -41,12 +41,12 @@ def batch_norm(
         moving_mean = _variable("moving_mean", channels, 0.0, trainable=False)
         moving_variance = _variable("moving_variance", channels, 1.0, trainable=False)
         if not training:
-            return _normalized(x, moving_mean, moving_variance, gamma, beta)
+            return _normalize(x, moving_mean, moving_variance, gamma, beta)
         mean, variance = _moments(tf.cast(x, tf.float32), across)
         for moving, value in ((moving_mean, mean), (moving_variance, variance)):
             update = _v1.assign_sub(moving, (1 - _MOMENTUM) * (moving - value))
             _v1.add_to_collection(_v1.GraphKeys.UPDATE_OPS, update)
-        return _normalized(x, mean, variance, gamma, beta)
+        return _normalize(x, mean, variance, gamma, beta)
 
 
 def _variable(name: str, channels: int, value: float, trainable: bool = True) -> tf.Variable:
@@ -73,7 +73,7 @@ def _moments(x: tf.Tensor, across: bool) -> tuple[tf.Tensor, tf.Tensor]:
     return mean, tf.maximum(square - tf.square(mean), 0.0)
 
 
-def _normalized(
+def _normalize(
     x: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, gamma: tf.Tensor, beta: tf.Tensor
 ) -> tf.Tensor:
     scale = gamma * tf.math.rsqrt(variance + _EPSILON)

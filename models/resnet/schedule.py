@@ -47,7 +47,7 @@ def rate_at(step: tf.Tensor, params: Mapping[str, Any]) -> tf.Tensor:
     rate, warmup, total = (params[k] for k in ("learning_rate", "warmup_steps", "train_steps"))
     now = tf.cast(step, tf.float32)
     part = (now - warmup) / max(total - warmup, 1)
-    scheduled = SCHEDULES[params["schedule"]](rate, tf.clip_by_value(part, 0.0, 1.0))
+    schedule_rate = SCHEDULES[params["schedule"]](rate, tf.clip_by_value(part, 0.0, 1.0))
     if not warmup:
-        return scheduled
-    return tf.where(now < warmup, rate * (now + 1) / warmup, scheduled)
+        return schedule_rate
+    return tf.where(now < warmup, rate * (now + 1) / warmup, schedule_rate)

@@ -36,7 +36,7 @@ def columns_of(values: dict[str, np.ndarray]) -> Columns:
     for name, column in sorted(values.items()):
         mean, spread = float(column.mean()), float(column.std()) or 1.0
         columns["deep"].append(
-            tf.feature_column.numeric_column(name, normalizer_fn=_scaled(mean, spread))
+            tf.feature_column.numeric_column(name, normalizer_fn=_scale(mean, spread))
         )
         limits = sorted({float(limit) for limit in np.quantile(column, _QUANTILES)})
         columns["wide"].append(
@@ -45,7 +45,7 @@ def columns_of(values: dict[str, np.ndarray]) -> Columns:
     return columns
 
 
-def _scaled(mean: float, spread: float) -> Any:
+def _scale(mean: float, spread: float) -> Any:
     return lambda values: (values - mean) / spread
 
 

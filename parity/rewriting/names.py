@@ -42,14 +42,14 @@ def lines_of(text: str) -> Counter[str]:
     names: dict[int, set[str]] = {}
     for binding in module.imports:
         target = binding.target
-        if binding.bound == "*":
+        if binding.local_name == "*":
             target = target.removesuffix(".*")
         elif not binding.alias.asname and not hasattr(binding.statement, "module"):
             target = binding.alias.name  # import a.b binds a
         names.setdefault(binding.statement.lineno, set()).add(target)
     for use in module.scopes.references:
         # A variable that is assigned, `flags = tf.flags`, counts there and not at each of its uses.
-        if use.imported is not None and not use.stored:
+        if use.import_ is not None and not use.is_store:
             names.setdefault(use.nodes[0].lineno, set()).add(use.target)
     counts: Counter[str] = Counter()
     for targets in names.values():

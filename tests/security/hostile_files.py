@@ -19,7 +19,7 @@ from estimator_bridge.checkpoint import load_variable
 from estimator_bridge.errors import CheckpointError, DataError
 from estimator_bridge.prediction.binary_rows import record_rows
 from estimator_bridge.prediction.rows import BadRow
-from estimator_bridge.records.framing import _crc32c, _masked
+from estimator_bridge.records.framing import _crc32c, _mask
 from estimator_bridge.records.images import decoded_image
 from estimator_bridge.records.npz_arrays import read_npz
 from estimator_bridge.training.event_files import scalars_by_step
@@ -52,7 +52,7 @@ def report(case, reads):
 
 
 def checksum(content):
-    return struct.pack("<I", _masked(_crc32c(content)))
+    return struct.pack("<I", _mask(_crc32c(content)))
 
 
 def write(name, content):

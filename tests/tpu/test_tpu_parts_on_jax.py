@@ -22,7 +22,7 @@ def cores_on_jax():
         patch.setattr(strategies, "_strategies", {})
         patch.setattr(
             strategies,
-            "_emulated",
+            "_emulate",
             lambda devices: strategies.tpu_strategy(master=f"jax:cpu:{len(devices)}"),
         )
         yield

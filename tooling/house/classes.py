@@ -43,14 +43,14 @@ def widths(kind: ast.ClassDef) -> tuple[int, int]:
     for method in methods:
         if method.name == "__init__":
             signature = method.args
-            named = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
-            parameters = len(named) - 1 + bool(signature.vararg) + bool(signature.kwarg)
+            arguments = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
+            parameters = len(arguments) - 1 + bool(signature.vararg) + bool(signature.kwarg)
     return parameters, len(attributes)
 
 
 def classes_of_the_engine_are_small(tree: Tree) -> Iterator[str]:
     """Finds classes that lack a concept, and entries of `PINNED` that are no longer true."""
-    pinned = dict(PINNED)
+    pins = dict(PINNED)
     for path in tree.modules(FRONT):
         if path.parts[1] not in ENGINE:
             continue
@@ -59,16 +59,16 @@ def classes_of_the_engine_are_small(tree: Tree) -> Iterator[str]:
                 continue
             parameters, attributes = widths(node)
             name = f"{'/'.join(path.parts[1:])}:{node.name}"
-            allowed = pinned.pop(name, None)
+            pin = pins.pop(name, None)
             place = f"{path}:{node.lineno}: {node.name} has {parameters} parameters and "
-            if allowed and allowed != (parameters, attributes):
-                yield f"{place}{attributes} attributes: PINNED says {allowed}"
-            elif not allowed and (parameters > MOST_PARAMETERS or attributes > MOST_ATTRIBUTES):
+            if pin and pin != (parameters, attributes):
+                yield f"{place}{attributes} attributes: PINNED says {pin}"
+            elif not pin and (parameters > MOST_PARAMETERS or attributes > MOST_ATTRIBUTES):
                 yield (
                     f"{place}{attributes} attributes, more than {MOST_PARAMETERS} and "
                     f"{MOST_ATTRIBUTES}: look for the missing concept"
                 )
-    for name in pinned:
+    for name in pins:
         yield f"tooling/house/classes.py: PINNED names {name}, which is gone"
 
 

@@ -48,9 +48,9 @@ def with_table(page: str, results: dict[str, Row]) -> str:
 
 def write(results: dict[str, Row]) -> None:
     """Writes the results and the page."""
-    ordered = {pair.name: results[pair.name] for pair in PAIRS if pair.name in results}
-    RESULTS.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
-    page = with_table(PAGE.read_text(encoding="utf-8"), ordered)
+    rows = {pair.name: results[pair.name] for pair in PAIRS if pair.name in results}
+    RESULTS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    page = with_table(PAGE.read_text(encoding="utf-8"), rows)
     PAGE.write_text(page, encoding="utf-8")
 
 

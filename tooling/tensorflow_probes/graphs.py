@@ -66,7 +66,7 @@ def _constants() -> None:
 
 
 @probe("leave_unconverted")
-def _unconverted() -> None:
+def _conversion() -> None:
     leave_unconverted("tooling.tensorflow_probes")
     filenames = []
 

@@ -165,8 +165,8 @@ def _variable_v1() -> None:
 @probe("saved_slice", "tensor_conversion", "replace_tensor_conversion")
 def _variables() -> None:
     with new_graph():
-        parted = v1.get_variable("p", [4], partitioner=v1.fixed_size_partitioner(2))
-        part = saved_slice(next(iter(parted)))
+        partitions = v1.get_variable("p", [4], partitioner=v1.fixed_size_partitioner(2))
+        part = saved_slice(next(iter(partitions)))
         check((part.full_name, part.var_offset) == ("p", [0]), "the part of a variable")
         variable = v1.get_variable("w", [], use_resource=True)
         check(saved_slice(variable) is None, "a whole variable is a part")

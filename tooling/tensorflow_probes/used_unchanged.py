@@ -330,11 +330,11 @@ def _sequence_columns() -> None:
     numbers = columns.sequence_numeric_column("n")
     with new_graph():
         features = {"w": tf.sparse.from_dense([[1, 2], [1, 0]]), "n": tf.sparse.from_dense([[1.0]])}
-        indicated = tf.feature_column.indicator_column(words)
-        dense, _ = sequence_of(indicated, features, [], True)
+        indicators = tf.feature_column.indicator_column(words)
+        dense, _ = sequence_of(indicators, features, [], True)
         check(dense.shape.as_list()[-1] == 3, "an indicator column's sequence has another size")
         check(sequence_of(numbers, features, [], True)[0].shape.rank == 3, "its rank")
-    check(column_scope(indicated) == "w_indicator", "a column's scope has another name")
+    check(column_scope(indicators) == "w_indicator", "a column's scope has another name")
 
 
 @probe("INHERITED")

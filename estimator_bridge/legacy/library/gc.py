@@ -34,11 +34,11 @@ def largest_export_versions(n: int) -> _Filter:
     """Returns a filter that keeps the n largest versions."""
 
     def keep(paths: Sequence[Path]) -> list[Path]:
-        numbered = [path for path in paths if path.export_version is not None]
+        exports = [path for path in paths if path.export_version is not None]
         # Of equal versions, the last ones.
-        places = range(len(numbered))
-        best = heapq.nlargest(n, places, key=lambda place: (numbered[place].export_version, place))
-        return sorted(numbered[place] for place in best)
+        places = range(len(exports))
+        best = heapq.nlargest(n, places, key=lambda place: (exports[place].export_version, place))
+        return sorted(exports[place] for place in best)
 
     return keep
 

@@ -32,7 +32,7 @@ class DialectChoice:
 
     Args:
       main: the dialect of modules in doubt; None until a file decides it.
-      forced: the dialect of all of the program's modules, whatever their source.
+      dialect: the dialect of all of the program's modules, whatever their source.
       graphs: whether the program's top level has graphs and sessions; TF1 programs always do.
       verbose: whether to report the decisions on stderr.
     """
@@ -40,19 +40,19 @@ class DialectChoice:
     def __init__(
         self,
         main: Dialect | None,
-        forced: Dialect | None = None,
+        dialect: Dialect | None = None,
         graphs: bool = False,
         verbose: bool = False,
     ):
-        self.main, self.forced, self.verbose = forced or main, forced, verbose
+        self.main, self.request, self.verbose = dialect or main, dialect, verbose
         self.graphs = graphs or self.main is Dialect.TF1
         self._judges_each_file = self.main is None
         self._eager_file = ""
 
     def dialect_of(self, path: str) -> Dialect:
         """Returns the dialect of one of the program's files."""
-        if self.forced:
-            return self.forced
+        if self.request:
+            return self.request
         if self._judges_each_file:
             dialect = program_verdict(path, *_folders(path)).dialect
         else:
@@ -77,28 +77,28 @@ class DialectChoice:
           path: the file.
           as_main: whether it runs as a ``__main__`` that this command did not start.
         """
-        if not self.forced and (as_main or (self._judges_each_file and mentions_tensorflow(path))):
+        if not self.request and (as_main or (self._judges_each_file and mentions_tensorflow(path))):
             return self._judge(path, as_main)
         return self.dialect_of(path)
 
     def enter_text(self, text: bytes) -> Dialect | None:
         """Returns the dialect of source that is executed as text; None if it is in doubt."""
         verdict = judge(text)
-        if self.forced or verdict.dialect is None:
-            return self.forced
+        if self.request or verdict.dialect is None:
+            return self.request
         signs = signs_of(text)
-        reason = "" if signs.chosen or not signs.line else f"{signs.what} in line {signs.line}"
-        self._heed(verdict, reason, "an executed text", text, as_main=False)
+        reason = "" if signs.chooses or not signs.line else f"{signs.what} in line {signs.line}"
+        self._follow(verdict, reason, "an executed text", text, as_main=False)
         return verdict.dialect
 
     def _judge(self, path: str, as_main: bool) -> Dialect:
         folders = _folders(path)
         verdict = program_verdict(path, *folders)
         reason = default_graph_reason(path, *folders)
-        self._heed(verdict, reason, path, source_of(path), as_main)
+        self._follow(verdict, reason, path, source_of(path), as_main)
         return verdict.dialect or self._in_doubt()
 
-    def _heed(
+    def _follow(
         self, verdict: Verdict, graph_reason: str, path: str, source: bytes, as_main: bool
     ) -> None:
         """Lets a file that is about to run decide for modules in doubt and for the top level."""
@@ -110,7 +110,7 @@ class DialectChoice:
             self._want_graphs(path, "as in every TF1 program")
         elif graph_reason:
             self._want_graphs(path, graph_reason)
-        elif signs_of(source).chosen and not any(name in source for name in _OWN_GRAPHS):
+        elif signs_of(source).chooses and not any(name in source for name in _OWN_GRAPHS):
             if self.graphs and not self._eager_file:
                 _tell_of_both(path, "an earlier file")
             self._eager_file = self._eager_file or path
@@ -144,8 +144,8 @@ def _tell_of_both(eager: str, graphs: str) -> None:
 
 def _folders(path: str) -> tuple[str, ...]:
     """Returns the folders to search for imports of a file that a tool runs."""
-    searched = [os.path.abspath(folder) for folder in sys.path]
+    folders = [os.path.abspath(folder) for folder in sys.path]
     return (
         os.path.dirname(os.path.abspath(path)),
-        *(folder for folder in searched if not is_installed(os.path.join(folder, "any.py"))),
+        *(folder for folder in folders if not is_installed(os.path.join(folder, "any.py"))),
     )

@@ -98,6 +98,6 @@ def advice_on(error: BaseException) -> str | None:
             file = getattr(error, "filename", None) or "This"
             if advice is _CONVERT and ".ipynb, cell" in file:
                 return f"{file}, is Python 2 source: convert it to Python 3."
-            filled = advice.replace("FILE", file) if file != "This" else advice
-            return filled.format(name, _REPLACED.get(name, ""), file=file)
+            sentence = advice.replace("FILE", file) if file != "This" else advice
+            return sentence.format(name, _REPLACED.get(name, ""), file=file)
     return None

@@ -29,11 +29,11 @@ def watch_exec(of_file: OfFile, of_text: OfText) -> None:
         and the file that the namespace belongs to, if that is another file.
       of_text: called with source that is executed as text, and the same kind of file.
     """
-    _Watched.of_file, _Watched.of_text = staticmethod(of_file), staticmethod(of_text)
-    builtins.exec = _Watched
+    _WatchedExec.of_file, _WatchedExec.of_text = staticmethod(of_file), staticmethod(of_text)
+    builtins.exec = _WatchedExec
 
 
-class _Watched:
+class _WatchedExec:
     """Replaces `exec`.
 
     A class has no frame on the stack while the code runs, unlike a function: a call runs
@@ -44,7 +44,7 @@ class _Watched:
     of_file: OfFile
     of_text: OfText
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> _Watched:
+    def __new__(cls, *args: Any, **kwargs: Any) -> _WatchedExec:
         frame = sys._getframe(1)
         if args and not _executes_its_own(str(frame.f_globals.get("__name__"))):
             explicit_globals = args[1] if len(args) > 1 else kwargs.get("globals")
@@ -63,25 +63,25 @@ class _Watched:
         namespace = frame.f_globals if explicit_globals is None else explicit_globals
         if not isinstance(namespace, dict):
             return
-        chosen = None
+        own_builtins = None
         if isinstance(code, (str, bytes)):
             text = code.encode(errors="replace") if isinstance(code, str) else code
             if b"tensorflow" in text:
                 owner = namespace.get("__file__") if namespace is frame.f_globals else None
-                chosen = cls.of_text(text, owner)
+                own_builtins = cls.of_text(text, owner)
         elif isinstance(code, CodeType) and code.co_name == "<module>":
             path = code.co_filename
             if os.path.isfile(path):
                 name = getattr(namespace.get("__spec__"), "name", None) or namespace.get("__name__")
                 is_main = namespace.get("__name__") in ("__main__", "__mp_main__")
-                chosen = cls.of_file(path, str(name), is_main, _other_owner(path, namespace))
-        if chosen is not None:
-            namespace["__builtins__"] = chosen
+                own_builtins = cls.of_file(path, str(name), is_main, _other_owner(path, namespace))
+        if own_builtins is not None:
+            namespace["__builtins__"] = own_builtins
 
 
-_Watched.__name__ = _Watched.__qualname__ = "exec"
-_Watched.__module__ = "builtins"
-_Watched.__doc__ = python_exec.__doc__
+_WatchedExec.__name__ = _WatchedExec.__qualname__ = "exec"
+_WatchedExec.__module__ = "builtins"
+_WatchedExec.__doc__ = python_exec.__doc__
 
 
 def _executes_its_own(module: str) -> bool:

@@ -63,9 +63,9 @@ def _import_function(dialect: Dialect) -> Callable[..., Any]:
             top = name.partition(".")[0]
             if top == _ROOT:
                 return _import_tensorflow(name, tuple(fromlist or ()), dialect)
-            bridged = bridges.prepare(name)
-            if bridged is not None:
-                return bridged
+            bridge = bridges.prepare(name)
+            if bridge is not None:
+                return bridge
         return builtins.__import__(name, globals, locals, fromlist, level)
 
     return program_import

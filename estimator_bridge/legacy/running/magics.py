@@ -43,40 +43,40 @@ def plain_python(source: str) -> PlainCell:
       The rest. The statement of a `%time` line, and the cell below `%%time`, are kept.
     """
     lines = source.split("\n")
-    passed = []
+    skipped_lines = []
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%"):
         magic = lines[first].strip()
         if re.split(r"\W", magic[2:])[0] not in _AROUND_A_CELL:
             return PlainCell("", (f"{magic} (the whole cell)",))
-        passed.append(f"{magic} (its cell is run)")
+        skipped_lines.append(f"{magic} (its cell is run)")
         lines[first] = ""
     if _is_python("\n".join(lines)):
-        return PlainCell("\n".join(lines), tuple(passed))
+        return PlainCell("\n".join(lines), tuple(skipped_lines))
     number, tensorflow = first, ""
     while number < len(lines):
         end = number + 1
         bare = lines[number].lstrip()
-        assigned = _ASSIGNED.match(bare)
-        if (assigned or _LINE.match(bare)) and not _goes_on(lines[:number]):
+        match = _ASSIGNED.match(bare)
+        if (match or _LINE.match(bare)) and not _goes_on(lines[:number]):
             while lines[end - 1].endswith("\\") and end < len(lines):
                 end += 1
             whole = "\n".join([bare, *lines[number + 1 : end]])
             version = _TENSORFLOW.match(bare)
             tensorflow = version[1] if version else tensorflow
             statement = _statement_of(whole)
-            passed.append(bare if statement is None else f"{bare} (its statement is run)")
+            skipped_lines.append(bare if statement is None else f"{bare} (its statement is run)")
             indent = lines[number][: len(lines[number]) - len(bare)]
             replaced = f"{indent}{'pass' if statement is None else statement}".split("\n")
             lines[number:end] = replaced + [""] * (end - number - len(replaced))
         number = end
-    return PlainCell("\n".join(lines), tuple(passed), tensorflow)
+    return PlainCell("\n".join(lines), tuple(skipped_lines), tensorflow)
 
 
 def _statement_of(line: str) -> str | None:
     """Returns the Python statement of a magic that runs one, with its assignment target."""
-    assigned = _ASSIGNED.match(line)
-    target, line = (assigned["target"], assigned["line"]) if assigned else ("", line)
+    match = _ASSIGNED.match(line)
+    target, line = (match["target"], match["line"]) if match else ("", line)
     name, _, rest = line[1:].partition(" ")
     if not line.startswith("%") or name not in _AROUND_A_STATEMENT:
         return None

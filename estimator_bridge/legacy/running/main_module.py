@@ -46,8 +46,8 @@ def find_script(path: str) -> Main:
             raise FileNotFoundError(f"{path!r} is a folder without a __main__.py")
         return Main(path, os.path.abspath(inner), path)
     if not os.path.isfile(path):
-        dotted = path.replace(".", os.sep) + ".py"
-        hint = f" Did you mean the module, `-m {path}`?" if os.path.isfile(dotted) else ""
+        file = path.replace(".", os.sep) + ".py"
+        hint = f" Did you mean the module, `-m {path}`?" if os.path.isfile(file) else ""
         raise FileNotFoundError(f"there is no file {path!r}.{hint}")
     notebook = read_notebook(path) if is_notebook(path) else None
     folder = os.path.dirname(os.path.realpath(path))

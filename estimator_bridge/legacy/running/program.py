@@ -22,19 +22,19 @@ __all__ = ["run_main"]
 
 
 def run_main(
-    main: Main, arguments: Sequence[str], forced: Dialect | None = None, verbose: bool = False
+    main: Main, arguments: Sequence[str], dialect: Dialect | None = None, verbose: bool = False
 ) -> None:
     """Runs a program to its end. Its exceptions, SystemExit included, propagate.
 
     Args:
       main: the program.
       arguments: the program's arguments.
-      forced: the dialect of all its modules; by default, each module's source decides.
+      dialect: the dialect of all its modules; by default, each module's source decides.
       verbose: whether to report the dialect and the reason.
     """
     sys.argv = [main.name, *arguments]
     keywords: dict[str, Any] = {"path": main.path, "module": main.spec.name if main.spec else None}
-    keywords.update(_judge(main, forced, verbose))
+    keywords.update(_judge(main, dialect, verbose))
     codes = main.notebook.compiled() if main.notebook else [code_of(main.path)]
     prepare_spawned_processes(**keywords)
     values = prepare_main(**keywords, verbose=verbose)
@@ -60,11 +60,11 @@ def _display(*values: Any, **unused_options: Any) -> None:
         print(value)
 
 
-def _judge(main: Main, forced: Dialect | None, verbose: bool) -> dict[str, Any]:
+def _judge(main: Main, requested: Dialect | None, verbose: bool) -> dict[str, Any]:
     """Returns the arguments of `prepare_main` that describe the program's dialect."""
-    dialect, why, graphs = forced, "as requested", ""
+    dialect, why, graphs = requested, "as requested", ""
     runs_others = is_tool(main)
-    if forced is None and not runs_others:
+    if requested is None and not runs_others:
         dialect, why = program_verdict(main.path, main.folder)
         if dialect is None and main.notebook and main.notebook.tensorflow:
             dialect = Dialect.TF1 if main.notebook.tensorflow == "1" else Dialect.TF2
@@ -72,9 +72,9 @@ def _judge(main: Main, forced: Dialect | None, verbose: bool) -> dict[str, Any]:
         if dialect is not Dialect.TF1:
             graphs = default_graph_reason(main.path, main.folder)
         if main.notebook:
-            why, graphs = (_placed(main, reason) for reason in (why, graphs))
+            why, graphs = (_with_place(main, reason) for reason in (why, graphs))
     if verbose:
-        if runs_others and forced is None:
+        if runs_others and requested is None:
             verdict = "a tool, so each file that it runs is judged separately"
         else:
             verdict = f"a {(dialect or Dialect.TF2).value} program ({why})"
@@ -82,13 +82,13 @@ def _judge(main: Main, forced: Dialect | None, verbose: bool) -> dict[str, Any]:
         _say(f"with TF1's behavior ({graphs})" if graphs else "")
     return {
         "dialect": dialect.value if dialect else None,
-        "forced": forced.value if forced else None,
+        "forced": requested.value if requested else None,
         "graphs": bool(graphs),
         "is_tool": runs_others,
     }
 
 
-def _placed(main: Main, reason: str) -> str:
+def _with_place(main: Main, reason: str) -> str:
     """Returns a reason with line numbers of the notebook's source replaced by cell and line."""
     is_of_it = reason.startswith(f"{os.path.basename(main.path)}: ")
     return main.notebook.placed(reason) if main.notebook and is_of_it else reason

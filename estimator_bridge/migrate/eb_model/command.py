@@ -115,11 +115,11 @@ def _helpers(module: Module, function: ast.FunctionDef) -> list[ast.FunctionDef]
 
 
 def _check_importable(module: Module) -> None:
-    guarded = any(
+    has_guard = any(
         isinstance(statement, ast.If) and "__name__" in reads(statement.test)
         for statement in module.tree.body
     )
-    if is_main(module) and not guarded:
+    if is_main(module) and not has_guard:
         raise CannotTakeApartError(
             None, 'it runs when it is imported: move that code below `if __name__ == "__main__":`'
         )

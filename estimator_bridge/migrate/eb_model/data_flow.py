@@ -15,19 +15,19 @@ _INNER = (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, 
 def reads(node: ast.AST) -> set[str]:
     """Returns the variables that a node reads, including outer variables of inner functions."""
     names: set[str] = set()
-    bound: set[str] = set()
+    own_names: set[str] = set()
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             names.add(inner.id)
         elif isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
             names.add(inner.target.id)
         elif isinstance(inner, (ast.FunctionDef, ast.Lambda)):
-            bound |= {a.arg for a in ast.walk(inner.args) if isinstance(a, ast.arg)}
+            own_names |= {a.arg for a in ast.walk(inner.args) if isinstance(a, ast.arg)}
         elif isinstance(inner, ast.comprehension):
-            bound |= {n.id for n in ast.walk(inner.target) if isinstance(n, ast.Name)}
+            own_names |= {n.id for n in ast.walk(inner.target) if isinstance(n, ast.Name)}
     if isinstance(node, ast.FunctionDef):
-        bound |= {n for statement in node.body for n in sets(statement)}
-    return names - bound
+        own_names |= {n for statement in node.body for n in sets(statement)}
+    return names - own_names
 
 
 def sets(statement: ast.stmt) -> set[str]:
@@ -79,17 +79,17 @@ def slice_for(
     Returns:
       The statements in order, and the variables that they read before they set them.
     """
-    needed = set(variables)
-    chosen: list[ast.stmt] = []
+    needs = set(variables)
+    statements_in_slice: list[ast.stmt] = []
     for statement in reversed(statements):
-        changed = sets(statement) & needed
-        if not changed:
+        targets = sets(statement) & needs
+        if not targets:
             continue
-        chosen.append(statement)
+        statements_in_slice.append(statement)
         if _sets_anew(statement):
-            needed -= changed
-        needed |= reads(statement)
-    return chosen[::-1], needed
+            needs -= targets
+        needs |= reads(statement)
+    return statements_in_slice[::-1], needs
 
 
 def _sets_anew(statement: ast.stmt) -> bool:

@@ -40,21 +40,21 @@ def path_of(function: ast.FunctionDef, mode: str) -> Path:
       CannotTakeApartError: a return depends on more than the mode, or does not return a spec.
     """
     walk = _Walk(mode)
-    returned = walk.follow(function.body)
-    if returned is None:
+    end = walk.follow(function.body)
+    if end is None:
         raise CannotTakeApartError(function, f"returns no EstimatorSpec in mode {mode}")
-    spec = returned.value
+    spec = end.value
     if isinstance(spec, ast.Name):
-        spec = _assigned(walk.statements, spec.id)
+        spec = _value_of(walk.statements, spec.id)
     if not isinstance(spec, ast.Call) or not _name(spec.func).endswith("EstimatorSpec"):
         raise CannotTakeApartError(
-            returned, f"its result in mode {mode} is not a call of EstimatorSpec: the parts "
+            end, f"its result in mode {mode} is not a call of EstimatorSpec: the parts "
             "cannot be told apart",
         )  # fmt: skip
     return Path(walk.statements, spec, walk.of_labels)
 
 
-def _assigned(statements: Sequence[ast.stmt], name: str) -> ast.expr | None:
+def _value_of(statements: Sequence[ast.stmt], name: str) -> ast.expr | None:
     for statement in reversed(statements):
         if isinstance(statement, ast.Assign) and name in sets(statement):
             return statement.value
@@ -79,12 +79,12 @@ class _Walk:
             if _is_only_del(statement):
                 continue
             returns = any(isinstance(n, ast.Return) for n in _own_nodes(statement))
-            decided = (
+            outcome = (
                 _value_in_mode(statement.test, self.mode) if isinstance(statement, ast.If) else None
             )
-            if decided is not None and (returns or reads(statement) & self.of_labels):
+            if outcome is not None and (returns or reads(statement) & self.of_labels):
                 assert isinstance(statement, ast.If)
-                ending = self.follow(statement.body if decided else statement.orelse)
+                ending = self.follow(statement.body if outcome else statement.orelse)
                 if ending is not None:
                     return ending
                 continue
@@ -130,10 +130,10 @@ def _value_in_mode(test: ast.expr, mode: str) -> bool | None:
         return False if False in parts else None if None in parts else True
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return None
-    left, right, op = test.left, test.comparators[0], test.ops[0]
+    name, right, op = test.left, test.comparators[0], test.ops[0]
     if isinstance(right, ast.Name) and right.id == "mode":
-        left, right = right, left
-    if not (isinstance(left, ast.Name) and left.id == "mode"):
+        name, right = right, name
+    if not (isinstance(name, ast.Name) and name.id == "mode"):
         return None
     if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, (ast.Tuple, ast.List, ast.Set)):
         values = [_mode(item) for item in right.elts]

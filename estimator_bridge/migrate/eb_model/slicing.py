@@ -77,12 +77,12 @@ class Parts:
         return variables
 
 
-def take_apart(function: ast.FunctionDef, called: Sequence[ast.FunctionDef] = ()) -> Parts:
+def take_apart(function: ast.FunctionDef, callees: Sequence[ast.FunctionDef] = ()) -> Parts:
     """Splits a model_fn into the parts of an `eb.Model`.
 
     Args:
       function: the model_fn.
-      called: the functions of its module that it calls.
+      callees: the functions of its module that it calls.
 
     Returns:
       Its parts.
@@ -90,7 +90,7 @@ def take_apart(function: ast.FunctionDef, called: Sequence[ast.FunctionDef] = ()
     Raises:
       CannotTakeApartError: it does something that a Model's parts cannot express.
     """
-    _check_layers([function, *called])
+    _check_layers([function, *callees])
     paths = {mode: path_of(function, mode) for mode in MODES}
     specs = {mode: parts_of(path.spec) for mode, path in paths.items()}
     for mode, name in (("TRAIN", "loss"), ("TRAIN", "train_op"), ("EVAL", "loss"),
@@ -140,7 +140,7 @@ class _Slicer:
         self.inference = [s for s in without_labels if id(s) not in later]
         self.of_inference = set().union(*map(sets, self.inference), set())
         self.outputs: list[str] = []
-        self._used: set[int] = {id(s) for s in self.inference}
+        self._placed_ids: set[int] = {id(s) for s in self.inference}
         for path in paths.values():
             self._check_order(path.statements)
 
@@ -197,26 +197,26 @@ class _Slicer:
 
     def _part(self, name: str, mode: str, result: ast.expr, without: Collection[int] = ()) -> Part:
         rest = [s for s in self._rest(mode) if id(s) not in without]
-        chosen, needed = slice_for(rest, reads(result))
-        self._used |= {id(s) for s in chosen}
-        part = Part(name, chosen, result)
-        self._bring(part, needed, mode)
+        statements, needs = slice_for(rest, reads(result))
+        self._placed_ids |= {id(s) for s in statements}
+        part = Part(name, statements, result)
+        self._bring(part, needs, mode)
         return part
 
-    def _bring(self, part: Part, needed: Collection[str], mode: str) -> None:
+    def _bring(self, part: Part, names: Collection[str], mode: str) -> None:
         """Provides what a part reads: copies plain settings; outputs provide the rest."""
         may_read = set(_GIVEN) - ({"features", "labels"} if part.name == "optimizer" else set())
         settings: list[ast.stmt] = []
-        for name in sorted(needed):
+        for name in sorted(names):
             if name not in self.of_inference:
                 continue
-            chosen, _ = slice_for(self.inference, [name])
-            if all(map(_is_setting, chosen)):
-                settings += [s for s in chosen if s not in settings]
+            copies, _ = slice_for(self.inference, [name])
+            if all(map(_is_setting, copies)):
+                settings += [s for s in copies if s not in settings]
                 continue
             if part.name == "optimizer":
                 raise CannotTakeApartError(
-                    chosen[-1], f"the optimizer needs {name}, which is computed with the outputs"
+                    copies[-1], f"the optimizer needs {name}, which is computed with the outputs"
                 )
             if name not in part.outputs:
                 part.outputs.append(name)
@@ -224,16 +224,16 @@ class _Slicer:
                 self.outputs.append(name)
         order = {id(s): place for place, s in enumerate(self.inference)}
         part.statements = sorted(settings, key=lambda s: order[id(s)]) + part.statements
-        asked = set(needed).union(*map(reads, settings))
-        if "labels" in asked and mode == "PREDICT":
+        needs = set(names).union(*map(reads, settings))
+        if "labels" in needs and mode == "PREDICT":
             raise CannotTakeApartError(
                 self.paths[mode].spec, "the predictions need the labels, which are None there"
             )
-        wrong = sorted((asked & set(_GIVEN)) - may_read)
+        wrong = sorted((needs & set(_GIVEN)) - may_read)
         if wrong:
             raise CannotTakeApartError(part.result, f"the {part.name} needs {', '.join(wrong)}")
-        asked |= set(part.arguments)
-        part.arguments = [n for n in self.arguments if n in asked and n in may_read]
+        needs |= set(part.arguments)
+        part.arguments = [n for n in self.arguments if n in needs and n in may_read]
 
     def _loss(self, optimizer: Optimizer) -> Part:
         result = self.specs["TRAIN"]["loss"]
@@ -282,7 +282,7 @@ class _Slicer:
         left_out = {id(s) for s in self._rest("TRAIN") if is_shard_wrapper(s)}
         if optimizer.statement is not None:
             left_out.add(id(optimizer.statement))
-        self._used |= left_out
+        self._placed_ids |= left_out
         part = self._part("optimizer", "TRAIN", node, left_out)
         return part
 
@@ -291,17 +291,17 @@ class _Slicer:
     ) -> None:
         """Moves statements with side effects, mostly summaries, to a part with their inputs."""
         homes = {"TRAIN": (optimizer, loss), "EVAL": (metrics, loss), "PREDICT": (predictions,)}
-        seen: dict[int, list[str]] = {}
+        modes_of: dict[int, list[str]] = {}
         for mode in MODES:
             for statement in self._rest(mode):
-                seen.setdefault(id(statement), []).append(mode)
+                modes_of.setdefault(id(statement), []).append(mode)
         for mode, places in homes.items():
             rest = self._rest(mode)
             for statement in rest:
-                if id(statement) in self._used or sets(statement) or _is_docstring(statement):
+                if id(statement) in self._placed_ids or sets(statement) or _is_docstring(statement):
                     continue
-                self._used.add(id(statement))
-                self._place(statement, seen[id(statement)], rest, places)
+                self._placed_ids.add(id(statement))
+                self._place(statement, modes_of[id(statement)], rest, places)
 
     def _place(
         self, statement: ast.stmt, modes: list[str], rest: list[ast.stmt],
@@ -312,12 +312,12 @@ class _Slicer:
             if part is None or (part.name == "optimizer" and modes != ["TRAIN"]):
                 continue
             own = set().union(*map(sets, part.statements), set())
-            asked = reads(statement)
-            of_inference = asked & self.of_inference - own
-            if asked & local - own or (part.name == "optimizer" and of_inference):
+            needs = reads(statement)
+            of_inference = needs & self.of_inference - own
+            if needs & local - own or (part.name == "optimizer" and of_inference):
                 continue
             try:
-                self._bring(part, of_inference | asked & set(_GIVEN), modes[0])
+                self._bring(part, of_inference | needs & set(_GIVEN), modes[0])
             except CannotTakeApartError:
                 continue
             if part.name == "loss" and len(modes) == 1:
@@ -338,8 +338,8 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 def _asks_for_none(statement: ast.stmt) -> bool:
     """Returns whether a statement may handle labels that are None: it compares with `is`."""
-    compared = [node for node in ast.walk(statement) if isinstance(node, ast.Compare)]
-    return any(isinstance(op, (ast.Is, ast.IsNot)) for node in compared for op in node.ops)
+    comparisons = [node for node in ast.walk(statement) if isinstance(node, ast.Compare)]
+    return any(isinstance(op, (ast.Is, ast.IsNot)) for node in comparisons for op in node.ops)
 
 
 def _is_setting(statement: ast.stmt) -> bool:

@@ -49,7 +49,7 @@ def moved_imports(module: Module) -> Iterator[Finding]:
     """
     statements: dict[ast.stmt, list[Import]] = {}
     for import_ in module.imports:
-        if import_.bound != "*":
+        if import_.local_name != "*":
             statements.setdefault(import_.statement, []).append(import_)
     for statement, names in statements.items():
         yield from _check_statement(module, statement, names)
@@ -66,7 +66,7 @@ def _check_statement(module: Module, statement: ast.stmt, names: list[Import]) -
         new: NewImport | None = NewImport.of(import_)
         if entry is not None and not _is_root(import_):
             if entry.fate is Fate.MISSING or entry.fate is Fate.UNKNOWN:
-                if not import_.uses and not import_.guarded and entry.fate is Fate.MISSING:
+                if not import_.uses and not import_.has_guard and entry.fate is Fate.MISSING:
                     new = None
                     reasons.append(f"{tf_name(entry.name)} no longer exists and is not used")
                 else:
@@ -84,7 +84,7 @@ def _check_statement(module: Module, statement: ast.stmt, names: list[Import]) -
                 elif target is None:
                     yield _report_scattered(module, import_, entry)
                 elif target != import_.target:
-                    new = NewImport(target, import_.bound)
+                    new = NewImport(target, import_.local_name)
                     reasons.append(f"{tf_name(entry.name)} has moved")
         today.append(new)
     if reasons:
@@ -112,12 +112,12 @@ def _target_today(module: Module, import_: Import, entry: NameEntry) -> str | No
 
 
 def _report_missing(module: Module, import_: Import, entry: NameEntry) -> Finding:
-    gone = entry.fate is Fate.MISSING
+    is_gone = entry.fate is Fate.MISSING
     return module.finding(
         "EB016",
         import_.statement,
-        Severity.UNAVAILABLE if gone else Severity.BY_HAND,
-        f"{tf_name(entry.name)} {'no longer exists' if gone else 'is not there'}",
+        Severity.UNAVAILABLE if is_gone else Severity.BY_HAND,
+        f"{tf_name(entry.name)} {'no longer exists' if is_gone else 'is not there'}",
         instead(entry.how),
     )
 

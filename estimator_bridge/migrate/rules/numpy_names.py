@@ -78,12 +78,12 @@ def numpy_names(module: Module) -> Iterator[Finding]:
         root, _, name = use.target.partition(".")
         name = name.partition(".")[0]
         by_module = len(use.nodes) > 1 and use.target.count(".") + 1 == len(use.nodes)
-        if root != "numpy" or use.stored or not by_module:
+        if root != "numpy" or use.is_store or not by_module:
             continue
         whole = module.span(use.nodes[0], use.nodes[1])
         if name in _TYPES:
             today = _TYPES[name]
-            if today in module.scopes.bound:  # the module has a variable with that name
+            if today in module.scopes.bound_names:  # the module has a variable with that name
                 today = _NUMPY_TYPES[today]
                 yield module.finding(
                     "EB040", use.node, Severity.BY_HAND, f"NumPy has removed {name}",

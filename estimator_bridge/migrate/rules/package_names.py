@@ -85,7 +85,7 @@ def package_names(module: Module) -> Iterator[Finding]:
     for use in module.scopes.references:
         name, depth = _row(use.target)
         behind = use.target.count(".") + 1 - depth
-        if not name or use.stored or len(use.nodes) - behind < 2:
+        if not name or use.is_store or len(use.nodes) - behind < 2:
             continue
         last = use.nodes[len(use.nodes) - behind - 1]
         if name in _BY_HAND:
@@ -104,7 +104,7 @@ def package_names(module: Module) -> Iterator[Finding]:
         )  # fmt: skip
     for import_ in module.imports:
         name, _ = _row(import_.target)
-        if name in _BY_HAND and not import_.guarded:
+        if name in _BY_HAND and not import_.has_guard:
             yield module.finding(
                 "EB041", import_.statement, Severity.BY_HAND, f"{name} was removed", _BY_HAND[name]
             )

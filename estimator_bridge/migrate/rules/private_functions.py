@@ -35,7 +35,7 @@ def private_functions(module: Module) -> Iterator[Finding]:
     """
     for use in module.scopes.references:
         place = place_of(use.target)
-        if place is None or use.stored or len(use.nodes) < 2:
+        if place is None or use.is_store or len(use.nodes) < 2:
             continue
         text, statement = _expression_for(module, place)
         yield module.finding(
@@ -59,7 +59,7 @@ def _tensorflow(module: Module) -> tuple[str, str]:
     """Returns the variable for tf.compat.v1, and the import that it needs, or ""."""
     for import_ in module.imports:
         top = import_.statement in module.tree.body
-        if top and not import_.guarded and module.name(import_.target) == "tf1":
-            return import_.bound, ""
+        if top and not import_.has_guard and module.name(import_.target) == "tf1":
+            return import_.local_name, ""
     name = module.free_name("tf", "tf1", "tf1_")
     return name, new_import("tensorflow.compat.v1", name)

@@ -50,7 +50,7 @@ def python2_builtins(module: Module) -> Iterator[Finding]:
         root, _, name = use.target.partition(".")
         name = name.partition(".")[0]
         node = use.nodes[0]
-        if root != "builtins" or use.imported is not None or is_python2_only(module, node):
+        if root != "builtins" or use.import_ is not None or is_python2_only(module, node):
             continue
         if name in _TODAY:
             today = _TODAY[name]

@@ -57,8 +57,8 @@ def python2_iterators(module: Module) -> Iterator[Finding]:
     """
     for node in module.nodes(ast.ClassDef):
         methods = {child.name: child for child in node.body if isinstance(child, ast.FunctionDef)}
-        assigned = {n.id for child in node.body for n in ast.walk(child) if isinstance(n, ast.Name)}
-        if not {"__iter__", "next"} <= methods.keys() or {"__next__"} & {*methods, *assigned}:
+        names = {n.id for child in node.body for n in ast.walk(child) if isinstance(n, ast.Name)}
+        if not {"__iter__", "next"} <= methods.keys() or {"__next__"} & {*methods, *names}:
             continue
         if any(module.lines.of(base).endswith("Iterator") for base in node.bases):
             continue  # six.Iterator has __next__
@@ -72,10 +72,10 @@ def python2_iterators(module: Module) -> Iterator[Finding]:
             "Add `__next__ = next`.", (Edit(Span(end, end), text),),
         )  # fmt: skip
     assignments = _variables(module)
-    for call, called in methods_called(module, "next"):
-        if call.args or call.keywords or not _is_iterator(module, called.value, assignments):
+    for call, attribute in methods_called(module, "next"):
+        if call.args or call.keywords or not _is_iterator(module, attribute.value, assignments):
             continue
-        inner = module.lines.of(called.value)
+        inner = module.lines.of(attribute.value)
         yield module.finding(
             "EB034", call, Severity.REWRITTEN, "iterators no longer have a method next()",
             f"Write next({inner}).", (module.replacement(call, f"next({inner})"),),

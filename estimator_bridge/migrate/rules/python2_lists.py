@@ -60,12 +60,12 @@ def python2_lists(module: Module) -> Iterator[Finding]:
 
 def _check_variables(module: Module, scope: ast.Module | Function) -> Iterator[Finding]:
     nodes = list(without_nested(scope))
-    stored = [n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+    targets = [n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
     for node in nodes:
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
             continue
         target, kind = node.targets[0], _kind(module, node.value)
-        if not kind or not isinstance(target, ast.Name) or stored.count(target.id) != 1:
+        if not kind or not isinstance(target, ast.Name) or targets.count(target.id) != 1:
             continue
         uses = [
             n for n in nodes
@@ -93,8 +93,8 @@ def _is_used_as_list(module: Module, node: ast.expr, kind: str) -> bool:
         # A range supports reading by index; assigning or deleting an item needs a list.
         return not isinstance(above.ctx, ast.Load) if is_range else _is_place(above.slice)
     if isinstance(above, ast.Attribute):
-        called = module.parents.get(above)
-        is_call = isinstance(called, ast.Call) and called.func is above
+        call = module.parents.get(above)
+        is_call = isinstance(call, ast.Call) and call.func is above
         methods = _METHODS_OF_A_CALL if isinstance(node, ast.Call) else _METHODS
         return is_call and above.attr in methods - ({"index"} if is_range else set())
     if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Add):
@@ -121,8 +121,8 @@ def _is_place(index: ast.AST) -> bool:
 def _wrap_in_list(module: Module, call: ast.Call, kind: str) -> Finding:
     span = module.lines.span(call)
     ends = Span(span.start, span.start), Span(span.end, span.end)
-    shown = f"{kind}()" if kind not in _VIEWS else f".{kind}()"
+    source = f"{kind}()" if kind not in _VIEWS else f".{kind}()"
     return module.finding(
-        "EB033", call, Severity.REWRITTEN, f"{shown} no longer returns a list, but is used as one",
-        f"Write list(...) around {shown}.", (Edit(ends[0], "list("), Edit(ends[1], ")")),
+        "EB033", call, Severity.REWRITTEN, f"{source} no longer returns a list, but is used as one",
+        f"Write list(...) around {source}.", (Edit(ends[0], "list("), Edit(ends[1], ")")),
     )  # fmt: skip

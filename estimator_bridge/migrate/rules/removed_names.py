@@ -37,9 +37,9 @@ def removed_names(module: Module) -> Iterator[Finding]:
     ```
     """
     for use, entry in module.uses:
-        if entry.fate is not Fate.MISSING or use.stored:
+        if entry.fate is not Fate.MISSING or use.is_store:
             continue
-        if len(use.nodes) == 1 and use.imported is not None:
+        if len(use.nodes) == 1 and use.import_ is not None:
             continue  # reported at the import
         yield module.finding(
             "EB014",

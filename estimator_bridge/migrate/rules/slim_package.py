@@ -39,14 +39,14 @@ def slim_package(module: Module) -> Iterator[Finding]:
     ```
     """
     imports = [
-        (imported.statement, name)
-        for imported in module.imports
-        if (name := tf_slim_name(module.name(imported.target)))
+        (import_.statement, name)
+        for import_ in module.imports
+        if (name := tf_slim_name(module.name(import_.target)))
     ]
     uses = [
         (use.node, name)
         for use in module.scopes.references
-        if not use.stored and (name := tf_slim_name(module.name(use.target)))
+        if not use.is_store and (name := tf_slim_name(module.name(use.target)))
     ]
     if not imports and not uses:
         return

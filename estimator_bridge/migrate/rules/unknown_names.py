@@ -29,7 +29,7 @@ def unknown_names(module: Module) -> Iterator[Finding]:
     for use, entry in module.uses:
         if (
             entry.fate is not Fate.UNKNOWN
-            or use.stored
+            or use.is_store
             or not entry.name.startswith(("tf1", "tf2"))
         ):
             continue

@@ -44,7 +44,7 @@ def version_checks(module: Module) -> Iterator[Finding]:
         for version in _VERSIONS:
             if f"{whole}.".startswith(f"{version}."):
                 name = version
-        if name and not use.stored and _decides(module, use.node):
+        if name and not use.is_store and _decides(module, use.node):
             yield module.finding(
                 "EB062", use.nodes[0], Severity.BY_HAND, f"{tf_name(name)} decides here",
                 "It is 2.16 or newer: leave what is right for tf.compat.v1 of TensorFlow 2.",
@@ -54,13 +54,13 @@ def version_checks(module: Module) -> Iterator[Finding]:
 def _is_older(node: ast.Compare) -> bool:
     """Returns whether a version is compared with one below 2, which works for strings too."""
     texts = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
-    ordered = all(isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for op in node.ops)
-    return ordered and bool(texts) and all(str(text).startswith(("0.", "1.")) for text in texts)
+    has_order = all(isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for op in node.ops)
+    return has_order and bool(texts) and all(str(text).startswith(("0.", "1.")) for text in texts)
 
 
 def _supports_both(module: Module) -> bool:
-    guarded = any(f.guarded and f.target.startswith("tensorflow") for f in module.imports)
-    return guarded or any(
+    has_guard = any(f.has_guard and f.target.startswith("tensorflow") for f in module.imports)
+    return has_guard or any(
         node.attr == "compat" and isinstance(node.value, ast.Name)
         for node in module.nodes(ast.Attribute)
     )

@@ -46,37 +46,37 @@ class Blocks:
         """Runs up to ``steps`` steps; see ``StepLoop``."""
         step, host = self._step, self._step.host
         most = self._most(steps, limit)
-        results, done, block = [step.program.start()], 0, None
+        results, steps_run, block = [step.program.start()], 0, None
         host.begin()
         source = step.session.input
         is_in_order = source is not None and source.is_in_order
-        while done < most:
+        while steps_run < most:
             if is_in_order and self._is_nan(results[-1:]):  # which waits for the step
                 break
-            size = 1 if is_in_order else min(step.steps_of_block, most - done)
+            size = 1 if is_in_order else min(step.steps_of_block, most - steps_run)
             block = self._reader(iterator, size)
             if block.steps:
-                result = self._started(block, position + done, results[-1], fed)
+                result = self._start(block, position + steps_run, results[-1], fed)
                 results.append(result)
                 if host.is_needed:
                     each = [np.asarray(rows) for rows in result.each]
-                    host(each, int(result.steps), position + done, fed)
-            done += block.steps
+                    host(each, int(result.steps), position + steps_run, fed)
+            steps_run += block.steps
             if block.steps < size or self._is_nan(results[-2:-1]):
                 break
             if not step.is_counted:
-                most = min(most, done + self._most(steps - done, limit))
+                most = min(most, steps_run + self._most(steps - steps_run, limit))
         ran = sum(int(result.steps) for result in results)
-        has_ended = block is not None and ran == done
-        fetched = None
+        has_ended = block is not None and ran == steps_run
+        fetch_values = None
         if ran == steps:
             last = [np.asarray(one.addressable_data(0))[0] for one in results[-1].last]
-            fetched = host.fetched(last)
+            fetch_values = host.fetch_values(last)
         return LoopResult(
             steps=ran,
-            input_ended=bool(has_ended and block and block.ended),
+            input_ended=bool(has_ended and block and block.has_ended),
             loss=float(results[-1].loss) if ran and step.loss else None,
-            fetched=fetched,
+            fetched=fetch_values,
             short_batch=block.short_batch if block and has_ended else None,
             limit_value=self._count() if step.counter else None,
         )
@@ -95,7 +95,7 @@ class Blocks:
             return steps
         return min(steps, limit - self._count())
 
-    def _started(
+    def _start(
         self, block: ReadBlock, position: int, before: Results, fed: Sequence[np.ndarray]
     ) -> Results:
         """Starts the steps of a block."""

@@ -43,7 +43,7 @@ class HostSteps:
         self._fed = [session.graph.get_tensor_by_name(ref) for ref in fed]
         self._run: Any = None
         self._compute: Any = None
-        self._gathered: dict[str, np.ndarray] = {}  # of the last step
+        self._rows: dict[str, np.ndarray] = {}  # of the last step
 
     @property
     def each(self) -> list[str]:
@@ -53,8 +53,8 @@ class HostSteps:
     @property
     def last(self) -> list[str]:
         """References of the first replica's values that are needed of the last step."""
-        gathered = self._stage.inputs if self._stage else {}
-        return [ref for ref in self._fetches.needs if ref not in gathered]
+        host_inputs = self._stage.inputs if self._stage else {}
+        return [ref for ref in self._fetches.needs if ref not in host_inputs]
 
     @property
     def fed_count(self) -> int:
@@ -68,11 +68,11 @@ class HostSteps:
 
     def uses_any(self, variables: Collection[str]) -> bool:
         """Returns whether the host's part uses any of these variables."""
-        return self._part is not None and not self._part.used.isdisjoint(variables)
+        return self._part is not None and not self._part.used_names.isdisjoint(variables)
 
     def begin(self) -> None:
         """Forgets the values of the call before."""
-        self._gathered = {}
+        self._rows = {}
 
     def __call__(
         self, each: Sequence[np.ndarray], steps: int, position: int, fed: Sequence[np.ndarray]
@@ -89,13 +89,13 @@ class HostSteps:
             return
         rows = dict(zip(self.each, each))
         self._run_part(rows, steps, position, fed)
-        self._gathered = self._gather(rows, steps - 1)
+        self._rows = self._gather(rows, steps - 1)
 
-    def fetched(self, last: Sequence[np.ndarray]) -> dict[str, Any]:
+    def fetch_values(self, last: Sequence[np.ndarray]) -> dict[str, Any]:
         """Returns the fetches by reference, from the last step's values of ``self.last``."""
-        values = {**dict(zip(self.last, last)), **self._gathered}
+        values = {**dict(zip(self.last, last)), **self._rows}
         needs = [values[ref] for ref in self._fetches.needs]
-        return dict(zip(self._fetches.refs, self._computed(needs)))
+        return dict(zip(self._fetches.refs, self._fetch(needs)))
 
     def _gather(self, rows: dict[str, np.ndarray], step: int) -> dict[str, np.ndarray]:
         """Returns the host's inputs of a step: the replicas' values, joined."""
@@ -118,7 +118,7 @@ class HostSteps:
         if self._run is None:
             self._run = self._trace(refs, values)
         with eager_mode(), tf.device(host_device()):
-            resources.combine(self._part.used)
+            resources.combine(self._part.used_names)
             tensors = [
                 tf.convert_to_tensor(value, tensor.dtype) for value, tensor in zip(fed, self._fed)
             ]
@@ -137,8 +137,8 @@ class HostSteps:
                     for ref, row in zip(refs, rows)
                 }
                 number = position + tf.cast(step, tf.int64)
-                done = part(of_step, number, fed)  # its operations run in order
-                with tf.control_dependencies(list(done.values())):
+                operations = part(of_step, number, fed)  # its operations run in order
+                with tf.control_dependencies(list(operations.values())):
                     return (step + 1,)
 
             return tf.while_loop(lambda step: step < steps, body, (tf.constant(0),))[0]
@@ -152,7 +152,7 @@ class HostSteps:
         with eager_mode(), tf.device(host_device()):
             return tf.function(run, autograph=False).get_concrete_function(*signature)
 
-    def _computed(self, needs: Sequence[Any]) -> list[Any]:
+    def _fetch(self, needs: Sequence[Any]) -> list[Any]:
         """Returns the values of the fetches, from those of their needs."""
         if self._fetches.is_direct:
             return list(needs)

@@ -50,9 +50,9 @@ class JaxLoop:
         request: LoopRequest,
     ):
         self._session, self.request = session, request
-        prepared = prepare_step(session, strategy, step, layout, request)
-        run, fetches = prepared.run, prepared.fetches
-        self._parts, self._session_run_counter = prepared.parts, prepared.session_run_counter
+        setup = prepare_step(session, strategy, step, layout, request)
+        run, fetches = setup.run, setup.fetches
+        self._parts, self._session_run_counter = setup.parts, setup.session_run_counter
         self.draws_more, self.has_effects = self._parts.are_more, fetches.has_effects
         self.sums, self.names = frozenset(run.sums), run.names
         check_step(run, session, strategy)
@@ -64,7 +64,7 @@ class JaxLoop:
             layout,
             step.loss,
             step.counter,
-            prepared.is_counted or step.counter is None,
+            setup.is_counted or step.counter is None,
         )
         self._step.lower()  # an error says now what cannot be lowered, and not after the start
         self._blocks = Blocks(self._step)
@@ -100,9 +100,9 @@ class JaxLoop:
         """The variables that a replica uses in a step."""
         return self._step.run.variables
 
-    def check_compiles(self, for_tpu: bool = False, allowed: Collection[str] = ()) -> None:
+    def check_compiles(self, for_tpu: bool = False, allowed_ops: Collection[str] = ()) -> None:
         """Does nothing: a loop is not made before XLA can compile its step."""
-        del for_tpu, allowed
+        del for_tpu, allowed_ops
 
     def lower(self, replicas: int, has_values: bool = True) -> LoweredStep:
         """Lowers a replica's part of the step for a TPU's compiler: see ``StepLowering.lower``."""

@@ -99,8 +99,8 @@ def _main(module: Any, ir: Any) -> Any:
 
 
 def _shape_and_dtype(kind: Any, ir: Any) -> tuple[tuple[int, ...], np.dtype]:
-    ranked = ir.RankedTensorType(kind)
-    return tuple(ranked.shape), _dtype(str(ranked.element_type))
+    tensor_type = ir.RankedTensorType(kind)
+    return tuple(tensor_type.shape), _dtype(str(tensor_type.element_type))
 
 
 def _dtype(name: str) -> np.dtype:

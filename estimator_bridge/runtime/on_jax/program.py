@@ -96,7 +96,7 @@ class StepsProgram:
             spec() if axis is None else spec(*[None] * (axis + 1), REPLICAS) for axis in shape.axes
         ]
         self._parts = [NamedSharding(self._mesh, part) for part in parts]
-        mapped = jax.shard_map(
+        run_on_replicas = jax.shard_map(
             self._many,
             mesh=self._mesh,
             in_specs=(
@@ -110,7 +110,7 @@ class StepsProgram:
             ),
             check_vma=False,
         )  # fmt: skip
-        self._call = jax.jit(mapped, donate_argnums=8)
+        self._call = jax.jit(run_on_replicas, donate_argnums=8)
 
     def output_shape(self, index: int) -> tuple[int, ...]:
         """Returns the shape of an output of a step, on one replica."""
@@ -155,11 +155,11 @@ class StepsProgram:
 
         parts = [jax.device_put(*pair) for pair in zip(batches, self._parts)]
         (count, rows), position = block, position if self._shape.is_random else 0
-        done, loss, last, each, new = self._call(
+        steps_run, loss, last, each, new = self._call(
             np.int64(count), np.zeros(rows, bool), np.int64(position), before.loss, before.last,
             parts, list(fed), list(fixed), list(updated),
         )  # fmt: skip
-        return Results(done, loss, last, each), new
+        return Results(steps_run, loss, last, each), new
 
     def _many(
         self,
@@ -181,28 +181,28 @@ class StepsProgram:
         each = [jnp.zeros((len(rows), *sizes), dtype) for sizes, dtype in kinds]
 
         def goes_on(state: Any) -> Any:
-            done, loss = state[:2]
-            is_left = done < count
+            i, loss = state[:2]
+            is_left = i < count
             return is_left & (loss <= np.inf) if shape.loss is not None else is_left
 
         def body(state: Any) -> Any:
-            done, loss, _, each, updated = state
-            batch = [lax.dynamic_index_in_dim(part, done, 0, keepdims=False) for part in batches]
-            outputs = self._one(position + done, [*batch, *fed], fixed_values, updated)
+            number, loss, _, each, updated = state
+            batch = [lax.dynamic_index_in_dim(part, number, 0, keepdims=False) for part in batches]
+            outputs = self._one(position + number, [*batch, *fed], fixed_values, updated)
             if shape.loss is not None:
                 mine = outputs[shape.loss].astype(jnp.float32).reshape(())
                 loss = lax.pmean(mine, REPLICAS)
             each = [
-                lax.dynamic_update_index_in_dim(column, outputs[i], done, 0)
+                lax.dynamic_update_index_in_dim(column, outputs[i], number, 0)
                 for column, i in zip(each, shape.each)
             ]
             new = outputs[self._results : self._results + len(updated)]
-            return done + 1, loss, [outputs[i] for i in shape.last], each, list(new)
+            return number + 1, loss, [outputs[i] for i in shape.last], each, list(new)
 
         start = (jnp.int64(0), loss, [one[0] for one in last], each, updated)
-        done, loss, last, each, updated = lax.while_loop(goes_on, body, start)
+        steps_run, loss, last, each, updated = lax.while_loop(goes_on, body, start)
         return (
-            done,
+            steps_run,
             loss,
             [one[None] for one in last],
             [column[:, None] for column in each],

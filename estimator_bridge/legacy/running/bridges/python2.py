@@ -21,7 +21,7 @@ BUILTINS: dict[str, Any] = {
 }
 
 
-def _joined(name: str, *places: str) -> Callable[[], ModuleType]:
+def _join(name: str, *places: str) -> Callable[[], ModuleType]:
     """Returns a factory of a module with the public names of several modules."""
 
     def make() -> ModuleType:
@@ -35,14 +35,14 @@ def _joined(name: str, *places: str) -> Callable[[], ModuleType]:
 
 
 MODULES: dict[str, Callable[[], ModuleType]] = {
-    "ConfigParser": _joined("ConfigParser", "configparser"),
-    "HTMLParser": _joined("HTMLParser", "html.parser"),
-    "Queue": _joined("Queue", "queue"),
-    "StringIO": _joined("StringIO", "io"),
-    "__builtin__": _joined("__builtin__", "builtins"),
-    "cPickle": _joined("cPickle", "pickle"),
-    "cStringIO": _joined("cStringIO", "io"),
-    "commands": _joined("commands", "subprocess"),
-    "urllib2": _joined("urllib2", "urllib.request", "urllib.error"),
-    "urlparse": _joined("urlparse", "urllib.parse"),
+    "ConfigParser": _join("ConfigParser", "configparser"),
+    "HTMLParser": _join("HTMLParser", "html.parser"),
+    "Queue": _join("Queue", "queue"),
+    "StringIO": _join("StringIO", "io"),
+    "__builtin__": _join("__builtin__", "builtins"),
+    "cPickle": _join("cPickle", "pickle"),
+    "cStringIO": _join("cStringIO", "io"),
+    "commands": _join("commands", "subprocess"),
+    "urllib2": _join("urllib2", "urllib.request", "urllib.error"),
+    "urlparse": _join("urlparse", "urllib.parse"),
 }

@@ -58,10 +58,10 @@ def emulate_feeds() -> None:
 
     kinds = [f"{feed}{way}" for feed in ("Infeed", "Outfeed") for way in ("Enqueue", "Dequeue")]
     kinds += [f"{kind}Tuple" for kind in kinds]
-    make_operations_otherwise({kind: functools.partial(_fed, kind) for kind in kinds})
+    make_operations_otherwise({kind: functools.partial(_make_feedable, kind) for kind in kinds})
 
 
-def _fed(kind: str, *args: Any) -> Any:
+def _make_feedable(kind: str, *args: Any) -> Any:
     """Returns the replacement of an infeed or outfeed operation; loads its modules on first use."""
     from estimator_bridge.runtime import tpu_present
     from estimator_bridge.tpu.emulated_feeds import FEEDS

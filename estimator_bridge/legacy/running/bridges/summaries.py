@@ -25,16 +25,16 @@ def write_without_tensorboard() -> None:
     """Replaces tf.summary's functions in this process if tensorboard is not installed."""
     if importlib.util.find_spec("tensorboard") is not None:
         return
-    for bodiless, written in [
+    for bodiless, writer in [
         (tf.summary.scalar, scalar),
         (tf.summary.histogram, histogram),
         (tf.summary.image, image),
         (tf.summary.text, text),
     ]:
         for name, module in list(sys.modules.items()):
-            function = written.__name__
+            function = writer.__name__
             if _SUMMARY.fullmatch(name) and getattr(module, function, None) is bodiless:
-                setattr(module, function, written)
+                setattr(module, function, writer)
 
 
 def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> Any:

@@ -33,14 +33,14 @@ class PrefixedLines:
         # What follows a carriage return decides whether it is half of a line's end.
         if lines and not lines[-1].endswith(b"\n") and len(lines[-1]) < _LONGEST_LINE:
             self._rest = lines.pop()
-        return self._joined(lines)
+        return self._join(lines)
 
     def finish(self) -> bytes:
         """Returns what remains at the end of the stream, as a line."""
         rest, self._rest = self._rest, b""
-        return self._joined([rest] if rest else [])
+        return self._join([rest] if rest else [])
 
-    def _joined(self, lines: list[bytes]) -> bytes:
+    def _join(self, lines: list[bytes]) -> bytes:
         # Progress bars begin with the carriage return.
         return b"".join(
             self._prefix + line.rstrip(b"\r\n") + b"\n" for line in lines if line != b"\r"
