@@ -148,7 +148,7 @@ class _Switch(ObservingHook):
 
     def _attach_switch(self, meter: Any) -> None:
         make_loop, wait = meter.make_loop, meter._wait
-        wait.clock, wait._begun = self.clock, self.clock()
+        wait.clock, wait._start = self.clock, self.clock()
         meter._batches.draw = self._with_count(meter._batches.draw, "draws")
         meter.make_loop = lambda *arguments, **options: _SwitchedLoop(
             make_loop(*arguments, **options), lambda: self.is_on

@@ -28,7 +28,7 @@ __all__ = [
     "without_jit",
 ]
 
-_uncompiled: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+_functions_without_jit: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 class OnCores:
@@ -109,14 +109,14 @@ def stop_tuning_device_datasets() -> None:
     if hasattr(create, "of_tensorflow"):
         return
 
-    def untuned(*args: Any) -> tf.data.Dataset:
+    def create_untuned(*args: Any) -> tf.data.Dataset:
         options = tf.data.Options()
         options.autotune.enabled = False
         dataset: tf.data.Dataset = create(*args)
         return dataset.with_options(options)
 
-    untuned.of_tensorflow = create  # type: ignore[attr-defined]
-    multi_device_iterator_ops._create_device_dataset = untuned
+    create_untuned.of_tensorflow = create  # type: ignore[attr-defined]
+    multi_device_iterator_ops._create_device_dataset = create_untuned
 
 
 def without_jit(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,7 +130,7 @@ def without_jit(fn: Callable[..., Any]) -> Callable[..., Any]:
     """
     if not getattr(fn, "_jit_compile", None):
         return fn
-    if fn not in _uncompiled:
+    if fn not in _functions_without_jit:
         python_function = fn.python_function  # type: ignore[attr-defined]  # it is a tf.function
-        _uncompiled[fn] = tf.function(python_function, reduce_retracing=True)
-    return _uncompiled[fn]
+        _functions_without_jit[fn] = tf.function(python_function, reduce_retracing=True)
+    return _functions_without_jit[fn]

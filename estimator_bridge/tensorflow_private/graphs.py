@@ -38,8 +38,8 @@ def import_below_control_edges() -> Iterator[None]:
     A TPU's step is imported there. import_graph_def compares operations with tensors, and tensor
     equality would build an operation, which fails; so tensors are compared by identity meanwhile.
     """
-    awaited = tf.compat.v1.get_default_graph()._current_control_dependencies()
-    if not awaited or not tf.Tensor._USE_EQUALITY:
+    control_ops = tf.compat.v1.get_default_graph()._current_control_dependencies()
+    if not control_ops or not tf.Tensor._USE_EQUALITY:
         yield
         return
     tf.compat.v1.disable_tensor_equality()
@@ -208,10 +208,10 @@ def replace_input(op: tf.Operation, index: int, tensor: tf.Tensor) -> None:
     op._update_input(index, tensor)
 
 
-def replace_control_inputs(op: tf.Operation, awaited: Sequence[tf.Operation]) -> None:
+def replace_control_inputs(op: tf.Operation, control_ops: Sequence[tf.Operation]) -> None:
     """Replaces what an existing operation waits for; ``op.control_inputs`` is read-only."""
     op._remove_all_control_inputs()
-    op._add_control_inputs(list(awaited))
+    op._add_control_inputs(list(control_ops))
 
 
 def set_gradient(op: tf.Operation, name: str) -> None:

@@ -99,7 +99,7 @@ def whole_files_written_by(write: Callable[[str, bytes], bool]) -> Iterator[None
     """
     with _lock:
         _writers.append(write)
-        file_io.atomic_write_string_to_file = _written
+        file_io.atomic_write_string_to_file = _write
     try:
         yield
     finally:
@@ -109,7 +109,7 @@ def whole_files_written_by(write: Callable[[str, bytes], bool]) -> Iterator[None
                 file_io.atomic_write_string_to_file = _write_whole
 
 
-def _written(filename, contents, overwrite=True):
+def _write(filename, contents, overwrite=True):
     path = tf.compat.as_str_any(tf.compat.path_to_str(filename))
     if overwrite and file_io.has_atomic_move(filename):
         content = tf.compat.as_bytes(contents)

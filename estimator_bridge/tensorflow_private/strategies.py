@@ -62,7 +62,7 @@ def in_multi_worker_mode(extended: Any) -> bool:
 
 
 def wrap_variable_creation(
-    strategy: tf.distribute.Strategy, wrapped: Callable[[Callable[..., Any]], Callable[..., Any]]
+    strategy: tf.distribute.Strategy, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]
 ) -> None:
     """Wraps the function by which a strategy creates a variable's copies.
 
@@ -70,11 +70,11 @@ def wrap_variable_creation(
 
     Args:
       strategy: the strategy to change.
-      wrapped: maps the function that creates one copy to its replacement.
+      wrap: maps the function that creates one copy to its replacement.
     """
     create = strategy.extended._create_variable
 
     def create_wrapped(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
-        return create(wrapped(next_creator), **kwargs)
+        return create(wrap(next_creator), **kwargs)
 
     strategy.extended._create_variable = create_wrapped

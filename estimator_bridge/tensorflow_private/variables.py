@@ -36,6 +36,6 @@ def tensor_conversion(variable: tf.Variable) -> Callable[..., tf.Tensor]:
     return variable._dense_var_to_tensor
 
 
-def replace_tensor_conversion(variable: tf.Variable, converted: Callable[..., tf.Tensor]) -> None:
+def replace_tensor_conversion(variable: tf.Variable, convert: Callable[..., tf.Tensor]) -> None:
     """Makes operations read a variable by another function."""
-    variable._dense_var_to_tensor = converted
+    variable._dense_var_to_tensor = convert

@@ -104,7 +104,7 @@ class _Check:
         self.report = ModelReport()
         self._model_fn, self._input_fn, self._params = model_fn, input_fn, params
         self._sizes, self._folder = sizes, folder
-        self._tolerance, self._allowed = tolerance, allowed_ops
+        self._tolerance, self._allowed_ops = tolerance, allowed_ops
         self._values: dict[str, np.ndarray] | None = None  # initial values of all variables
 
     def run(self, mode: str, cores: Sequence[int]) -> None:
@@ -119,7 +119,7 @@ class _Check:
             if batch is None:
                 with explained(f"the input of {MODE_NAMES[mode]}", self._input_fn):
                     batch = KeptBatch(execution, self._input_fn, mode, estimator.params)
-            run = self._traced(activity, execution, estimator, mode, batch)
+            run = self._trace(activity, execution, estimator, mode, batch)
             try:
                 with explained(activity, self._model_fn):
                     run.start(self._values)
@@ -129,7 +129,7 @@ class _Check:
                     after = after or values
                 if number == cores[-1]:
                     with explained(f"{activity}, compiled by XLA", self._model_fn):
-                        run.loop().check_compiles(for_tpu=True, allowed_ops=self._allowed)
+                        run.loop().check_compiles(for_tpu=True, allowed_ops=self._allowed_ops)
             finally:
                 run.close()
         assert batch is not None
@@ -148,7 +148,7 @@ class _Check:
             predict_batch_size=self._sizes.get(ModeKeys.PREDICT),
         )
 
-    def _traced(self, activity, execution, estimator, mode, batch) -> ModelRun:
+    def _trace(self, activity, execution, estimator, mode, batch) -> ModelRun:
         batch.graph = None
         with explained(activity, self._model_fn, lambda: _dynamic_lines(batch.graph)):
             return ModelRun(execution, estimator, mode, batch)
@@ -181,12 +181,12 @@ class _Check:
         execution = TPUExecution(
             described_tpu(cores), config, GlobalBatch.of(config.tpu_config, size)
         )
-        run = self._traced(activity, execution, estimator, mode, batch)
+        run = self._trace(activity, execution, estimator, mode, batch)
         try:
             with explained(activity, self._model_fn):
                 loop = run.loop()
                 graph = run.tpu_graph(loop)
-            check_tpu_graph(activity, run, graph, len(loop.variables), self._allowed, place)
+            check_tpu_graph(activity, run, graph, len(loop.variables), self._allowed_ops, place)
         finally:
             run.close()
         return graph

@@ -78,8 +78,8 @@ class TrainedStep:
         differences = [] if math.isclose(self.loss, loss, rel_tol=tolerance) else ["the loss"]
         for name, value in weights.items():
             expected = report.weights[name]
-            allowed = tolerance + _ROUNDING * report.rounding[name]
-            if not np.allclose(value, expected, rtol=tolerance, atol=allowed):
+            tolerance_here = tolerance + _ROUNDING * report.rounding[name]
+            if not np.allclose(value, expected, rtol=tolerance, atol=tolerance_here):
                 differences.append(f"{name} by {np.abs(value - expected).max():.2g}")
         if differences:
             remainder = (
@@ -117,8 +117,8 @@ class TrainedStep:
         rounding error up to a full step. If the order of the examples changes the loss, the change
         is more than rounding, and the result is all zeros.
         """
-        moved = dict.fromkeys(weights, 0.0)
-        for dataset in self.batch.reordered():
+        changes = dict.fromkeys(weights, 0.0)
+        for dataset in self.batch.in_other_orders():
             self.run.load(self.before)
             result = self.run.step(self.loop, dataset)
             if not math.isclose(result.loss, self.loss, rel_tol=tolerance):
@@ -126,8 +126,8 @@ class TrainedStep:
             values = self.run.values()
             for name, value in weights.items():
                 difference = float(np.abs(values[name] - value).max(initial=0.0))
-                moved[name] = max(moved[name], difference)
-        return moved
+                changes[name] = max(changes[name], difference)
+        return changes
 
 
 def compare_results(
@@ -169,7 +169,7 @@ def check_tpu_graph(
     run: ModelRun,
     graph: TPUGraph,
     variables: int,
-    allowed: Collection[str],
+    allowed_ops: Collection[str],
     place: str,
 ) -> None:
     """Checks that a graph is one computation that a TPU can run, with copies of all variables.
@@ -179,7 +179,7 @@ def check_tpu_graph(
       run: the traced model.
       graph: the traced graph.
       variables: number of variables that the step uses.
-      allowed: types of ops to allow.
+      allowed_ops: types of ops to allow.
       place: the model_fn's location, for messages.
 
     Raises:
@@ -192,7 +192,7 @@ def check_tpu_graph(
             "not of the model."
         )
     for op, names in graph.names_on_tpu.items():
-        if op not in allowed and not xla_compiles(op):
+        if op not in allowed_ops and not xla_compiles(op):
             raise ModelCheckError(
                 f"{activity}: the operation {names[0]} ({op}), which only a host can run, is in "
                 f"the TPU's part.\n  at {line_of_node(run.graph, names[0]) or place}"

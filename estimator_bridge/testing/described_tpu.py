@@ -150,9 +150,9 @@ class TPUGraph:
         for node in on_tpu:
             if node.op not in _TPU_OPS:
                 names.setdefault(node.op, []).append(node.name)
-        placed: dict[str, collections.Counter] = {}
+        ops_by_device: dict[str, collections.Counter] = {}
         for node in nodes:
-            placed.setdefault(node.device, collections.Counter())[node.op] += 1
+            ops_by_device.setdefault(node.device, collections.Counter())[node.op] += 1
         return cls(
             replicas,
             collections.Counter(node.op for node in nodes),
@@ -161,7 +161,7 @@ class TPUGraph:
             sum(_is_variable(node) for node in nodes),
             len({node.attr["_tpu_replicate"].s for node in on_tpu}),
             tuple(node.name for node in on_tpu if not _is_static(node)),
-            placed,
+            ops_by_device,
         )
 
 

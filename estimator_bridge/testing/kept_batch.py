@@ -68,7 +68,7 @@ class KeptBatch:
         self.graph = _v1.get_default_graph()
         return self._dataset(self._batch)
 
-    def reordered(self) -> Iterator[tf.data.Dataset]:
+    def in_other_orders(self) -> Iterator[tf.data.Dataset]:
         """Yields the same batch with its examples in other orders."""
         for order in _ORDERS:
             with eager_mode():
@@ -94,11 +94,11 @@ class KeptBatch:
             return tf.data.Dataset.from_tensors(batch).map(as_declared)
 
 
-def _reversed(part: tf.Tensor, axis: int) -> tf.Tensor:
+def _reverse(part: tf.Tensor, axis: int) -> tf.Tensor:
     return tf.reverse(part, [axis])
 
 
-def _rolled(part: tf.Tensor, axis: int) -> tf.Tensor:
+def _roll(part: tf.Tensor, axis: int) -> tf.Tensor:
     return tf.roll(part, 1, axis)
 
 
@@ -111,4 +111,4 @@ def _even_before_odd(part: tf.Tensor, axis: int) -> tf.Tensor:
     return tf.gather(part, [*numbers[::2], *numbers[1::2]], axis=axis)
 
 
-_ORDERS = (_reversed, _rolled, _halves_exchanged, _even_before_odd)
+_ORDERS = (_reverse, _roll, _halves_exchanged, _even_before_odd)

@@ -45,15 +45,15 @@ class ModelReport:
     def __repr__(self) -> str:
         """Summarizes the results; ``details()`` has all values."""
         cores = sorted(self.losses)
-        lines = ["ModelReport: passed" + (f" on {_listed(cores)} core(s)" if cores else "")]
+        lines = ["ModelReport: passed" + (f" on {_list_counts(cores)} core(s)" if cores else "")]
         for count in cores:
             lines.append(f"  loss on {count} core(s): {self.losses[count]:.7g}")
         if self.weights:
             numbers = sum(int(np.size(value)) for value in self.weights.values())
-            moved = max(self.rounding.values(), default=0.0)
+            change = max(self.rounding.values(), default=0.0)
             lines.append(
                 f"  weights: {numbers:,} numbers in {len(self.weights)} variable(s), which "
-                f"rounding moves by {moved:.1e} at most"
+                f"rounding moves by {change:.1e} at most"
             )
         for count, metrics in sorted(self.metrics.items())[:1]:
             lines += [f"  metrics on {count} core(s):", *_some(metrics, _short)]
@@ -89,7 +89,7 @@ def _kind(value: Any) -> str:
     return f"{np.asarray(value).dtype} of shape {np.shape(value)}"
 
 
-def _listed(counts: Sequence[int]) -> str:
+def _list_counts(counts: Sequence[int]) -> str:
     return " and ".join(filter(None, [", ".join(map(str, counts[:-1])), str(counts[-1])]))
 
 

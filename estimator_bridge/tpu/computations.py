@@ -111,7 +111,7 @@ def replicate(
     _check()
     refuse_uncovered("tpu.rewrite, replicate, shard or batch_parallel", _NOT_COMPILED)
     per_core = [[]] if inputs is None else [list(arguments) for arguments in inputs]
-    joined, results = JoinedReplicas(_v1.get_default_graph(), len(per_core)), []
+    replicas, results = JoinedReplicas(_v1.get_default_graph(), len(per_core)), []
     if infeed_queue is not None:
         infeed_queue.set_number_of_shards(len(per_core))
     for number, arguments in enumerate(per_core):
@@ -121,12 +121,12 @@ def replicate(
         core = number
         if device_assignment is not None:
             core = device_assignment.tpu_ordinal(replica=number)
-        with scope, shard_count_scope(len(per_core)), core_is(core), joined.replica():
+        with scope, shard_count_scope(len(per_core)), core_is(core), replicas.replica():
             tensors = [tf.convert_to_tensor(argument) for argument in arguments]
             if infeed_queue is not None:
                 tensors += infeed_queue.generate_dequeue_op()
             results.append(_as_returned(computation(*tensors)))
-    joined.join()
+    replicas.join()
     return _together(results) if len(per_core) > 1 else results
 
 
@@ -186,9 +186,9 @@ def shard(
     axes = _one_each("output_shard_axes", output_shard_axes, 0, count, "outputs")
     if isinstance(outputs_from_all_shards, bool):
         outputs_from_all_shards = [outputs_from_all_shards] * count
-    joined = _one_each("outputs_from_all_shards", outputs_from_all_shards, True, count, "outputs")
+    joins = _one_each("outputs_from_all_shards", outputs_from_all_shards, True, count, "outputs")
     results = []
-    for each, axis, is_joined in zip(zip(*outputs), axes, joined):
+    for each, axis, is_joined in zip(zip(*outputs), axes, joins):
         if not is_joined:
             results.append(each[0])
         else:

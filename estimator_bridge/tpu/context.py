@@ -71,9 +71,9 @@ class TPUContext:
           RuntimeError: a model_fn calls this method.
         """
         self._check_in_input_fn("current_input_fn_deployment")
-        fed = self.num_replicas // self.total_invocations
+        replica_count = self.num_replicas // self.total_invocations
         device = self.tpu_host_placement_function(self.host)
-        return device, self.invocation_index, self.total_invocations, fed
+        return device, self.invocation_index, self.total_invocations, replica_count
 
     @property
     def tpu_host_placement_function(self) -> Callable[[int], str]:

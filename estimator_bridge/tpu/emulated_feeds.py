@@ -89,10 +89,10 @@ class _Feed:
         (other,) = {"enqueue", "dequeue"} - {side}
         mine, others = ({kind for kind, _ in self._operations[one]} for one in (side, other))
         if kind not in others:
-            for unmatched, its_name in self._operations[other]:
-                if unmatched not in mine:
+            for other_kind, its_name in self._operations[other]:
+                if other_kind not in mine:
                     raise ValueError(
-                        f"{name!r} must {side} {kind}, but {its_name!r} {other}s {unmatched} in "
+                        f"{name!r} must {side} {kind}, but {its_name!r} {other}s {other_kind} in "
                         f"the same {self._title}. Give both the same dtypes and shapes."
                     )
         self._operations[side].append((kind, name))

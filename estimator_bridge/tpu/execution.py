@@ -130,11 +130,11 @@ class TPUExecution(Execution):
         )
         graph = tf.compat.v1.get_default_graph()
         tables = EmbeddingTables(self._embeddings, graph) if self._embeddings else None
-        watched = tables.watched() if tables else contextlib.nullcontext()
+        watch_tables = tables.watch() if tables else contextlib.nullcontext()
         in_replica = contextlib.nullcontext()
         if self._tracing and mode == ModeKeys.TRAIN:
             in_replica = self._tracing.replica_context()
-        with watched, in_replica, for_tpu(self.strategy), each_sees_all(replicas.are_whole):
+        with watch_tables, in_replica, for_tpu(self.strategy), each_sees_all(replicas.are_whole):
             features, labels = batch.features, batch.labels
             spec = call_model_fn(model_fn, features, labels, mode, model_params, self.config)
         check_ops(graph)

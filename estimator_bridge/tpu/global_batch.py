@@ -111,13 +111,13 @@ def plan_of_replicas(
     whole = inputs[0] if are_here else HostInputs(inputs, hosts)
     axes = batch.axes(whole.spec, is_per_call or is_per_core)
     # The dimension of each component's examples, whether it is split there or not.
-    counted: list[int | None] = [0] * len(axes) if batch.is_whole else axes
-    may_be_partial = not is_training and not any(counted) and None not in counted
-    check_static(whole.spec, may_be_partial, counted)
+    batch_axes: list[int | None] = [0] * len(axes) if batch.is_whole else axes
+    may_be_partial = not is_training and not any(batch_axes) and None not in batch_axes
+    check_static(whole.spec, may_be_partial, batch_axes)
     partitions, size = partition(whole.spec), feedings[0].batch_size
     spec = replica_spec(whole.spec, axes, len(feedings[0].host.replicas), size)
     may_be_short = not (is_training or whole.is_stacked)
-    is_padded = may_be_short and batch_size_of(whole.spec, counted) is None
+    is_padded = may_be_short and batch_size_of(whole.spec, batch_axes) is None
     if is_padded and mode == ModeKeys.PREDICT:
         axes = [*axes, None]  # the batch's size, which every replica receives
     return InputPlan(

@@ -34,8 +34,8 @@ class ReplicaVariables:
     def __init__(self, graph: tf.Graph):
         self._graph = graph
         self._uses: list[dict[tf.Tensor, list[tuple[tf.Operation, int]]]] = []
-        self._changed: set[Any] = set()
-        self._created: dict[str, list[Any]] = collections.defaultdict(list)
+        self._changes: set[Any] = set()
+        self._variables: dict[str, list[Any]] = collections.defaultdict(list)
 
     @contextlib.contextmanager
     def replica(self, number: int) -> Iterator[None]:
@@ -45,7 +45,7 @@ class ReplicaVariables:
         def creator(next_creator: Any, **kwargs: Any) -> Any:
             # get_variable finds a variable by its name; an optimizer's beta1_power has none.
             name = str(kwargs.get("name"))
-            variables = self._created[name]
+            variables = self._variables[name]
             if number and uses[name] < len(variables):
                 uses[name] += 1
                 return variables[uses[name] - 1]
@@ -70,7 +70,7 @@ class ReplicaVariables:
                     continue
                 uses[handle.ref()].append((op, index))
                 if op.type not in READS:
-                    self._changed.add(handle.ref())
+                    self._changes.add(handle.ref())
         self._uses.append(uses)
 
     def separate(self, before: Sequence[tf.Operation]) -> None:
@@ -81,7 +81,7 @@ class ReplicaVariables:
         """
         copies: dict[tuple[int, Any], tf.Tensor] = {}
         accesses = list(before)
-        shared = [key for key in self._changed if sum(key in uses for uses in self._uses) > 1]
+        shared = [key for key in self._changes if sum(key in uses for uses in self._uses) > 1]
         with tf.control_dependencies(None), self._graph.device(None):
             for key in shared:
                 handle = key.deref()

@@ -63,17 +63,17 @@ class JoinedReplicas:
             groups = groups or [list(range(self._count))]
 
             @tf.custom_gradient
-            def summed(x: tf.Tensor):
+            def sum_with_gradient(x: tf.Tensor):
                 if is_in_loop:
-                    held = self._in_loops.sum(x, number, groups)
+                    value = self._in_loops.sum(x, number, groups)
                 else:
-                    held = tf.identity(x)
-                    sums.append(_Sum(x, held.op, groups))
-                return held, lambda dy: tf.raw_ops.CrossReplicaSum(
+                    value = tf.identity(x)
+                    sums.append(_Sum(x, value.op, groups))
+                return value, lambda dy: tf.raw_ops.CrossReplicaSum(
                     input=dy, group_assignment=groups
                 )
 
-            return tf.identity(summed(inputs[0]), name=name).op
+            return tf.identity(sum_with_gradient(inputs[0]), name=name).op
 
         before = len(graph.get_operations())
         makers = {**FEEDS, "CrossReplicaSum": stand_in}
@@ -108,7 +108,7 @@ class JoinedReplicas:
                 total = tf.add_n([together[i].own for i in group])
                 for i in group:
                     replace_input(together[i].stand_in, 0, total)
-        self._variables.separate(self._in_loops.emptied())
+        self._variables.separate(self._in_loops.empty_ops())
 
 
 def _check(op: tf.Operation) -> None:

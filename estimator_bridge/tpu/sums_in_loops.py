@@ -46,17 +46,17 @@ class SumsInLoops:
         if not others:
             return tf.identity(x)
         if replica != first:
-            sent = self._queue("to", number, replica, x).enqueue(x)
-            with tf.control_dependencies([sent]):
+            enqueue = self._queue("to", number, replica, x).enqueue(x)
+            with tf.control_dependencies([enqueue]):
                 total = self._queue("from", number, replica, x).dequeue()
             return total
         values = [x, *(self._queue("to", number, other, x).dequeue() for other in others)]
         total = tf.add_n(values)
-        sent = [self._queue("from", number, other, x).enqueue(total) for other in others]
-        with tf.control_dependencies(sent):
+        enqueue = [self._queue("from", number, other, x).enqueue(total) for other in others]
+        with tf.control_dependencies(enqueue):
             return tf.identity(total)
 
-    def emptied(self) -> list[tf.Operation]:
+    def empty_ops(self) -> list[tf.Operation]:
         """Returns operations that clear the queues after a failed run."""
         return [queue.dequeue_many(queue.size()).op for queue in self._queues.values()]
 

@@ -43,7 +43,7 @@ class Replicas:
 
 
 def trace_training(
-    returned: EstimatorSpec | TPUEstimatorSpec,
+    result: EstimatorSpec | TPUEstimatorSpec,
     replicas: Replicas,
     joins_by_strategy: bool,
     every_n_steps: int,
@@ -51,23 +51,23 @@ def trace_training(
     """Returns the model of a training step.
 
     Args:
-      returned: the spec that model_fn returned.
+      result: the spec that model_fn returned.
       replicas: the replicas that run the step.
       joins_by_strategy: whether TensorFlow's optimizers sum gradients, as under a strategy.
       every_n_steps: the host runs the host_call once every N steps.
     """
-    spec = as_tpu_spec(returned)
+    spec = as_tpu_spec(result)
     check_loss(spec.loss)
     loss = spec.loss
-    if isinstance(returned, EstimatorSpec) and not replicas.are_whole:
+    if isinstance(result, EstimatorSpec) and not replicas.are_whole:
         loss = whole_loss(loss, replicas.count)
     operation = reference(spec.train_op)
     if joins_by_strategy:
         check_joined_by_strategy(operation, replicas.count, replicas.are_whole)
     else:
         _require_cross_shard_optimizer(replicas.count)
-    gathered = Gathered(replicas.count)
-    host, hooks = _host_call(spec, gathered)
+    rows = Gathered(replicas.count)
+    host, hooks = _host_call(spec, rows)
     whole = EstimatorSpec(
         spec.mode,
         loss=loss,
@@ -75,27 +75,27 @@ def trace_training(
         training_hooks=(*spec.training_hooks, *hooks),
         scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
     )
-    stage = HostStage(gathered.inputs, tuple(host), every_n_steps=every_n_steps) if host else None
+    stage = HostStage(rows.inputs, tuple(host), every_n_steps=every_n_steps) if host else None
     return TracedModel(whole, [operation], loss.name, host=stage)
 
 
-def trace_evaluation(returned: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas) -> TracedModel:
+def trace_evaluation(result: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas) -> TracedModel:
     """Returns the model of an evaluation step; the host updates the metrics."""
-    spec = as_tpu_spec(returned)
+    spec = as_tpu_spec(result)
     check_loss(spec.loss)
-    gathered = Gathered(replicas.distinct_replicas)
-    operations, hooks = _host_call(spec, gathered)
-    metrics, counted, checks = {}, None, []
-    if isinstance(returned, EstimatorSpec):
-        metrics = returned.eval_metric_ops
-        check_metrics_keep_count(returned, replicas.count)
-        counted = cut_metrics(returned)
-        checks = list(counted.checks)
+    rows = Gathered(replicas.distinct_replicas)
+    operations, hooks = _host_call(spec, rows)
+    metrics, cut, checks = {}, None, []
+    if isinstance(result, EstimatorSpec):
+        metrics = result.eval_metric_ops
+        check_metrics_keep_count(result, replicas.count)
+        cut = cut_metrics(result)
+        checks = list(cut.checks)
     elif spec.eval_metrics:
         function, tensors = spec.eval_metrics
-        metrics = call_host_fn(function, gathered.structure("eval_metrics[1]", tensors))
-    losses = gathered.tensor("loss", tf.reshape(spec.loss, [1]))
-    is_sum = isinstance(returned, EstimatorSpec) and last_loss_is_sum()
+        metrics = call_host_fn(function, rows.structure("eval_metrics[1]", tensors))
+    losses = rows.tensor("loss", tf.reshape(spec.loss, [1]))
+    is_sum = isinstance(result, EstimatorSpec) and last_loss_is_sum()
     whole = EstimatorSpec(
         spec.mode,
         loss=spec.loss,
@@ -104,55 +104,55 @@ def trace_evaluation(returned: EstimatorSpec | TPUEstimatorSpec, replicas: Repli
         scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
     )
     whole = add_loss_metric(whole, (tf.reduce_sum if is_sum else tf.reduce_mean)(losses))
-    own = {LOSS} if counted else whole.eval_metric_ops.keys()
+    own = {LOSS} if cut else whole.eval_metric_ops.keys()
     updates = [whole.eval_metric_ops[name][1] for name in whole.eval_metric_ops if name in own]
     operations += [reference(update) for update in tf.nest.flatten(updates)]
-    stage = HostStage(gathered.inputs, tuple(operations), replicas.are_whole, counted=counted)
+    stage = HostStage(rows.inputs, tuple(operations), replicas.are_whole, counted=cut)
     return TracedModel(whole, checks, None, host=stage)
 
 
 def trace_prediction(
-    returned: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas, padded_batch: int | None
+    result: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas, padded_batch: int | None
 ) -> TracedModel:
     """Returns the model of a prediction step.
 
     Args:
-      returned: the spec that model_fn returned.
+      result: the spec that model_fn returned.
       replicas: the replicas that run the step.
       padded_batch: a replica's batch size, if some of its examples may be padding; else None.
     """
-    spec = as_tpu_spec(returned)
+    spec = as_tpu_spec(result)
     predictions = spec.predictions
-    if isinstance(returned, EstimatorSpec) and not isinstance(predictions, Mapping):
+    if isinstance(result, EstimatorSpec) and not isinstance(predictions, Mapping):
         predictions = {"": predictions}
     if not isinstance(predictions, Mapping):
         raise TypeError(
             "TPUEstimatorSpec.predictions must be dict of Tensors, got "
             f"{type(predictions).__name__}. Return {{'predictions': tensor}}."
         )
-    gathered = Gathered(replicas.distinct_replicas)
+    rows = Gathered(replicas.distinct_replicas)
     outputs = {
-        key: gathered.tensor(f"predictions[{key!r}]", tensor) for key, tensor in predictions.items()
+        key: rows.tensor(f"predictions[{key!r}]", tensor) for key, tensor in predictions.items()
     }
     if padded_batch is not None:
         check_padded(predictions, padded_batch)
-    operations, hooks = _host_call(spec, gathered)
+    operations, hooks = _host_call(spec, rows)
     whole = EstimatorSpec(
         spec.mode,
         predictions=spec.predictions,
         prediction_hooks=(*spec.prediction_hooks, *hooks),
         scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
     )
-    stage = HostStage(gathered.inputs, tuple(operations), replicas.are_whole)
+    stage = HostStage(rows.inputs, tuple(operations), replicas.are_whole)
     return TracedModel(whole, [], None, outputs, stage)
 
 
-def _host_call(spec: TPUEstimatorSpec, gathered: Gathered) -> tuple[list[str], list]:
+def _host_call(spec: TPUEstimatorSpec, rows: Gathered) -> tuple[list[str], list]:
     """Returns the host's operations for the host_call, and the hook of its summary writers."""
     if not spec.host_call:
         return [], []
     function, tensors = spec.host_call
-    result = call_host_fn(function, gathered.structure("host_call[1]", tensors))
+    result = call_host_fn(function, rows.structure("host_call[1]", tensors))
     if result is None:
         raise TypeError(
             f"host_call's function ({describe_fn(function)}) returned None, so there is "

@@ -54,10 +54,10 @@ def config_with_folder(
     if not path:
         path = tempfile.mkdtemp()
         logging.warning("Using temporary folder as model directory: %s", path)
-    changed = {} if path == config.model_dir else {"model_dir": path}
+    changes = {} if path == config.model_dir else {"model_dir": path}
     if config.session_config is None:
-        changed["session_config"] = default_session_config()
-    config = config.replace(**changed)
+        changes["session_config"] = default_session_config()
+    config = config.replace(**changes)
     logging.info("Using config: %s", _as_attributes(config))
     return config
 

@@ -458,7 +458,7 @@ class Estimator(ExportMethods, OriginalMethods):
         input_fn: Callable[..., Any],
         mode: str,
         path: str | None,
-        hooked: bool,
+        has_hooks: bool,
     ) -> contextlib.AbstractContextManager[Program]:
         """Returns a program to evaluate or predict: the last one, for the same input structure."""
 
@@ -466,5 +466,5 @@ class Estimator(ExportMethods, OriginalMethods):
             with interruptible("Prediction"):  # of an evaluation, all is
                 return self._trace(execution, input_fn, mode, path)
 
-        may_keep = bool(path) and not hooked
+        may_keep = bool(path) and not has_hooks
         return self._programs.use(mode, trace, input_fn, self.params, may_keep)

@@ -170,7 +170,7 @@ def reference(element: Any) -> str:
 def _with_host_call_in_step(spec: EstimatorSpec) -> tuple[EstimatorSpec, list[str]]:
     """Moves a host_call from the hooks, which need one step per call, into the step."""
     operations: list[str] = []
-    changed = {}
+    changes = {}
     for field in ("training_hooks", "evaluation_hooks", "prediction_hooks"):
         hooks = []
         for hook in getattr(spec, field):
@@ -178,8 +178,8 @@ def _with_host_call_in_step(spec: EstimatorSpec) -> tuple[EstimatorSpec, list[st
                 operations = [reference(e) for e in tf.nest.flatten(hook.fetches)]
             is_host_call = isinstance(hook, HostCallHook)
             hooks.append(SummaryWritersHook() if is_host_call else hook)
-        changed[field] = tuple(hooks)
-    return spec._replace(**changed), operations
+        changes[field] = tuple(hooks)
+    return spec._replace(**changes), operations
 
 
 def add_loss_metric(spec: EstimatorSpec, loss: tf.Tensor) -> EstimatorSpec:

@@ -87,12 +87,12 @@ def open_session(
             hook.begin()
         if not is_finished:
             finalize_scaffold(scaffold)
-    restored = initialize_session(
+    path = initialize_session(
         session, scaffold, checkpoint_path, continues_training, fallback_checkpoint
     )
     for hook in hooks:
         hook.after_create_session(session, session.queues.coordinator)
-    return restored
+    return path
 
 
 def initialize_session(
@@ -191,8 +191,8 @@ def recover_last_checkpoints(saver: Any, path: str) -> None:
     """
     folder, now = os.path.dirname(path), steady_time()
     older = []
-    for listed in checkpoints_in(folder):
-        prefix = os.path.join(folder, os.path.basename(listed))
+    for entry in checkpoints_in(folder):
+        prefix = os.path.join(folder, os.path.basename(entry))
         for file in (prefix + ".index", prefix):  # a checkpoint of the old format is one file
             if identity_of(file):
                 # A file of the future would be kept, as one from after so many hours.

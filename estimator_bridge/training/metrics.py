@@ -56,8 +56,8 @@ def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: s
     """
     step = int(results[_GLOBAL_STEP])
     # format() without !s prints a float32 as one of Python's floats.
-    shown = ", ".join(f"{k} = {v!s}" for k, v in sorted(results.items()) if not _is_bytes(v))
-    logging.info("Saving dict for global step %d: %s", step, shown)
+    values = ", ".join(f"{k} = {v!s}" for k, v in sorted(results.items()) if not _is_bytes(v))
+    logging.info("Saving dict for global step %d: %s", step, values)
     summary = _summary()
     for name, value in results.items():
         if name != _GLOBAL_STEP and value is not None:
@@ -78,8 +78,8 @@ def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: s
         )
         summaries.append(text)
     if _WRITTEN_ONCE.get() == step:
-        written = tags_at(os.path.join(directory, "*.tfevents.*"), step)
-        summaries = [s for s in summaries if not written.issuperset(v.tag for v in s.value)]
+        old_tags = tags_at(os.path.join(directory, "*.tfevents.*"), step)
+        summaries = [s for s in summaries if not old_tags.issuperset(v.tag for v in s.value)]
     if summaries:
         try:
             check_model_dir(directory)

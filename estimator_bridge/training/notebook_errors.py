@@ -62,7 +62,7 @@ def _short_report(error: BaseException, entries: list[TracebackType]) -> list[st
     kind = type(error).__name__
     lines = [f"{_RED}{kind}{_PLAIN}  (%tb shows the whole traceback)"]
     lines += [f"{_place(innermost)}, in {innermost.tb_frame.f_code.co_name}", *_code(innermost)]
-    lines += ["", *_shortened(f"{_RED}{kind}{_PLAIN}: {error}".split("\n"))]
+    lines += ["", *_shorten(f"{_RED}{kind}{_PLAIN}: {error}".split("\n"))]
     for caller in callers[-_CALLERS:]:
         code = linecache.getline(caller.tb_frame.f_code.co_filename, caller.tb_lineno).strip()
         lines.append(f"called from {_place(caller)}: {code}")
@@ -86,7 +86,7 @@ def _code(entry: TracebackType) -> Iterator[str]:
             yield f"{'----> ' if each == number else '      '}{each} {code}"
 
 
-def _shortened(lines: list[str]) -> list[str]:
+def _shorten(lines: list[str]) -> list[str]:
     if len(lines) <= _FIRST_LINES + 1 + _LAST_LINES:
         return lines
     return [*lines[:_FIRST_LINES], "...", *lines[-_LAST_LINES:]]

@@ -9,13 +9,13 @@ from typing import Any
 __all__ = ["shown_params", "with_params"]
 
 
-def with_params(params: Any, **added: Any) -> Any:
+def with_params(params: Any, **more: Any) -> Any:
     """Copies params and adds entries.
 
     Args:
       params: a mapping, or an object with ``add_hparam`` and ``set_hparam``. The
         class is kept, because model_fn may read params by its attributes.
-      **added: entries to add or to replace.
+      **more: entries to add or to replace.
 
     Returns:
       The copy.
@@ -24,23 +24,23 @@ def with_params(params: Any, **added: Any) -> Any:
       TypeError: params are of another type.
     """
     if type(params) is dict:
-        return {**params, **added}
+        return {**params, **more}
     if not hasattr(params, "set_hparam") and not hasattr(params, "keys"):
         attributes = vars(params) if hasattr(params, "__dict__") else None
         advice = f" vars(params) is a dict of {sorted(attributes)}." if attributes else ""
         raise TypeError(
-            f"params must be a dict (or an HParams), since {' and '.join(map(repr, added))} is to "
+            f"params must be a dict (or an HParams), since {' and '.join(map(repr, more))} is to "
             f"be added, got {type(params).__name__}: {params!r}.{advice}"
         )
-    copied = copy.deepcopy(params)
-    for name, value in added.items():
-        if not hasattr(copied, "set_hparam"):
-            copied[name] = value
-        elif name in copied:
-            copied.set_hparam(name, value)
+    copies = copy.deepcopy(params)
+    for name, value in more.items():
+        if not hasattr(copies, "set_hparam"):
+            copies[name] = value
+        elif name in copies:
+            copies.set_hparam(name, value)
         else:
-            copied.add_hparam(name, value)
-    return copied
+            copies.add_hparam(name, value)
+    return copies
 
 
 def shown_params(params: Any) -> Any:

@@ -179,9 +179,9 @@ class SingleWorkerSync:
     def note_step(self, step: int) -> None:
         """Ignores the step: no message to other workers names it."""
 
-    def end(self, terminated: bool) -> bool:
+    def end(self, is_terminated: bool) -> bool:
         """Returns whether this process was asked to end."""
-        return terminated
+        return is_terminated
 
 
 class WorkerSync(SingleWorkerSync):
@@ -303,9 +303,9 @@ class WorkerSync(SingleWorkerSync):
         split, any_extra = self._workers.largest([int(loop.has_effects), int(bool(extra))])
         if any_extra:
             texts = self._workers.texts("\n".join(extra))
-            asked = sorted({name for text in texts for name in text.split("\n") if name})
-            self._check_known(asked)
-            missing = [name for name in asked if name not in loop.sums]
+            names = sorted({name for text in texts for name in text.split("\n") if name})
+            self._check_known(names)
+            missing = [name for name in names if name not in loop.sums]
             loop = with_sums(missing) if missing else loop
         return loop, bool(split)
 
@@ -323,31 +323,31 @@ class WorkerSync(SingleWorkerSync):
         """Notes the step that training has reached."""
         self._workers.last_step = max(self._workers.last_step, step)
 
-    def end(self, terminated: bool) -> bool:
+    def end(self, is_terminated: bool) -> bool:
         """Waits for the chief's last checkpoint; all training is done.
 
         Args:
-          terminated: whether this process was asked to end.
+          is_terminated: whether this process was asked to end.
 
         Returns:
           Whether any worker was. Then all end, so that all are restarted.
         """
         try:
-            (any_terminated,) = self._workers.largest([int(terminated)])
+            (any_terminated,) = self._workers.largest([int(is_terminated)])
         except tf.errors.OpError as error:
             if not is_loss(error):
                 raise
             logging.warning("Training is done, but a worker was lost at its end: %s", error)
-            return terminated
+            return is_terminated
         return bool(any_terminated)
 
 
 def _describe(graph: tf.Graph) -> list[str]:
     """Returns what the workers' models must share, one line per variable and per sum."""
-    trained = {v.op.name for v in graph.get_collection(_GraphKeys.TRAINABLE_VARIABLES)}
+    trainable = {v.op.name for v in graph.get_collection(_GraphKeys.TRAINABLE_VARIABLES)}
     local = {v.op.name for v in graph.get_collection(_GraphKeys.LOCAL_VARIABLES)}
     lines = [
-        f"{_TRAINED if v.op.name in trained else _OTHER}{v.op.name} {v.dtype.name} {v.shape}"
+        f"{_TRAINED if v.op.name in trainable else _OTHER}{v.op.name} {v.dtype.name} {v.shape}"
         for v in graph.get_collection(_GraphKeys.GLOBAL_VARIABLES)
         if v.op.name not in local
     ]

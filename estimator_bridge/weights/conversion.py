@@ -101,8 +101,8 @@ def convert(
     values = {v.name: np.asarray(load_variable(checkpoint, v.key)) for v in selection}
     values = renamed(values, table, [v.name for v in variables])
     form.check_names(list(values))
-    widened = () if form.has_bfloat16 else tuple(n for n, v in values.items() if _is_bfloat16(v))
-    values.update({name: values[name].astype(np.float32) for name in widened})
+    wider = () if form.has_bfloat16 else tuple(n for n, v in values.items() if _is_bfloat16(v))
+    values.update({name: values[name].astype(np.float32) for name in wider})
     with (
         explained_full_disk_of(f"The file {path}", only_writes=True),
         whole_file(path) as temporary,
@@ -111,7 +111,7 @@ def convert(
         _check_same(form.read(temporary), values, path)
     omitted_names = {line.old for line in table if line.new is None}
     left_out = tuple(v for v in variables if v not in selection or v.name in omitted_names)
-    return Converted(path, checkpoint, values, left_out, widened)
+    return Converted(path, checkpoint, values, left_out, wider)
 
 
 def _checked_output(path: str, to: str, form: _Format) -> str:

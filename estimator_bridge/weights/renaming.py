@@ -61,7 +61,7 @@ def read_table(path: str) -> tuple[Renaming, ...]:
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].split()
         if words:
-            renamings.append(_parsed(path, number, words))
+            renamings.append(_parse(path, number, words))
     for attribute in ("old", "new"):
         _check_single(path, renamings, attribute)
     return tuple(renamings)
@@ -103,11 +103,11 @@ def renamed(
                 f"{sources[change.new]!r} and {old!r} would both be named {change.new!r}. Give "
                 "each a different name in the table."
             )
-        result[change.new], sources[change.new] = _transposed(value, change), old
+        result[change.new], sources[change.new] = _transpose(value, change), old
     return result
 
 
-def _transposed(value: np.ndarray, change: Renaming) -> np.ndarray:
+def _transpose(value: np.ndarray, change: Renaming) -> np.ndarray:
     if change.axes is None:
         return value
     if sorted(change.axes) != list(range(value.ndim)):
@@ -119,7 +119,7 @@ def _transposed(value: np.ndarray, change: Renaming) -> np.ndarray:
     return np.ascontiguousarray(value.transpose(change.axes))
 
 
-def _parsed(path: str, number: int, words: list[str]) -> Renaming:
+def _parse(path: str, number: int, words: list[str]) -> Renaming:
     axes = None
     try:
         if len(words) not in _COLUMNS:

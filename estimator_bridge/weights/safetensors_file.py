@@ -35,8 +35,8 @@ def write(path: str, values: Mapping[str, np.ndarray]) -> None:
     """
     # Without contiguous memory, the package would write other numbers.
     contiguous = {name: np.ascontiguousarray(value) for name, value in values.items()}
-    shaped = {name: array.reshape(values[name].shape) for name, array in contiguous.items()}
-    _package().numpy.save_file(shaped, path, metadata={"format": "np"})
+    arrays = {name: array.reshape(values[name].shape) for name, array in contiguous.items()}
+    _package().numpy.save_file(arrays, path, metadata={"format": "np"})
 
 
 def read(path: str) -> dict[str, np.ndarray]:

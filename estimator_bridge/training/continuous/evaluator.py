@@ -48,7 +48,7 @@ class Evaluator:
         self._max_steps = max_steps
         self._clock = clock
         self._progress = progress
-        self._evaluated: str | None = None  # the checkpoint
+        self._last_path: str | None = None  # the checkpoint
         self._warned_at: float | None = None
 
     @property
@@ -72,7 +72,7 @@ class Evaluator:
                 "Estimator is not trained yet. Will start an evaluation when a checkpoint is ready."
             )
             return EvalResult(EvalStatus.MISSING_CHECKPOINT), []
-        if path == self._evaluated:
+        if path == self._last_path:
             self._warn(
                 "No new checkpoint ready for evaluation. Skip the current evaluation pass as "
                 f"evaluation results are expected to be same for the same checkpoint: {path}"
@@ -91,7 +91,7 @@ class Evaluator:
         if progress:
             progress.note_evaluation(step)
         self._warned_at = None
-        self._evaluated = path
+        self._last_path = path
         return result, exports
 
     def is_final(self, result: EvalResult) -> bool:
@@ -122,12 +122,12 @@ class Evaluator:
 
     def _export(self, metrics: dict[str, Any], path: str, step: int) -> list[Any]:
         base = os.path.join(self.model_dir, "export")
-        left = self._progress.exports_left(step) if self._progress else {}
+        exports_left = self._progress.exports_left(step) if self._progress else {}
         exports: list[Any] = []
         for exporter in self._spec.exporters:
             folder = os.path.join(base, exporter.name)
             there = [os.path.basename(export) for export in exports_in(folder)]
-            before = left.get(exporter.name, there)
+            before = exports_left.get(exporter.name, there)
             if before is None:
                 exports.append(None)
                 continue

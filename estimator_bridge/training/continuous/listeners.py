@@ -130,10 +130,10 @@ class EvaluateAfterSaving(_CheckpointSaverListener):
     def end(self, session: Any, global_step_value: int) -> None:
         """Called after the last checkpoint: evaluates it, unless that has been done."""
         del session
-        evaluated = self._last is not None and self._last[0] == global_step_value
+        is_evaluated = self._last is not None and self._last[0] == global_step_value
         if asked_to_end():
             _logging.info("The last checkpoint is not evaluated: the process was asked to end.")
-        elif not evaluated and self._listener.before_eval():
+        elif not is_evaluated and self._listener.before_eval():
             self._evaluate(global_step_value)
 
     def _seconds_to_wait(self) -> float:

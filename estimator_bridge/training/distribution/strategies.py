@@ -18,7 +18,7 @@ _CENTRAL_STORAGE = (_v1.CentralStorageStrategy, tf.distribute.experimental.Centr
 
 _MIRRORED = (tf.distribute.MirroredStrategy, tf.compat.v1.distribute.MirroredStrategy)
 
-_mirrored: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+_strategies: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 _ARGUMENTS = {ModeKeys.TRAIN: "train_distribute", ModeKeys.EVAL: "eval_distribute"}
@@ -65,9 +65,9 @@ def strategy_to_run(name: str, strategy: tf.distribute.Strategy) -> tf.distribut
     devices = strategy.extended.worker_devices
     is_on_cores = type(strategy) in _MIRRORED and all(map(_is_cpu, devices))
     if isinstance(strategy, _CENTRAL_STORAGE) or is_on_cores:
-        if strategy not in _mirrored:
-            _mirrored[strategy] = _with_copies(devices)
-        return _mirrored[strategy]
+        if strategy not in _strategies:
+            _strategies[strategy] = _with_copies(devices)
+        return _strategies[strategy]
     return strategy
 
 

@@ -82,7 +82,7 @@ def make_shared(variable: Any, replicas: int, in_replica: Callable[[], bool]) ->
     if aggregation == _Aggregation.NONE:
         return
 
-    def joined(value: Any) -> Any:
+    def sum_of_replicas(value: Any) -> Any:
         if not tf.is_tensor(value) or getattr(value.op, "type", None) == "Const":
             return value  # the same on all replicas
         if aggregation == _Aggregation.ONLY_FIRST_REPLICA:
@@ -97,7 +97,7 @@ def make_shared(variable: Any, replicas: int, in_replica: Callable[[], bool]) ->
 
     def overridden(assign: Callable[..., Any]) -> Callable[..., Any]:
         def assign_joined(value: Any, *args: Any, **kwargs: Any) -> Any:
-            return assign(joined(value) if in_replica() else value, *args, **kwargs)
+            return assign(sum_of_replicas(value) if in_replica() else value, *args, **kwargs)
 
         return assign_joined
 
@@ -111,7 +111,7 @@ def _override_reads(
     value, read_value = variable.value, variable.read_value
     as_tensor = tensor_conversion(variable)
 
-    def converted(
+    def convert(
         dtype: tf.DType | None = None, name: str | None = None, as_ref: bool = False
     ) -> Any:
         if (
@@ -124,4 +124,4 @@ def _override_reads(
 
     variable.value = lambda *args, **kwargs: value(*args, **kwargs) if is_own() else whole()
     variable.read_value = lambda: read_value() if is_own() else whole()
-    replace_tensor_conversion(variable, converted)
+    replace_tensor_conversion(variable, convert)

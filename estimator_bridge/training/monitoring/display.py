@@ -138,10 +138,10 @@ class TerminalDisplay:
         return f"{bar} {sentence(report, self._line.width - _BAR - 1)}"
 
     def _bar(self, share: float) -> str:
-        filled, tip, rest = self._marks
+        full, tip, rest = self._marks
         count = int(share * _BAR)
-        left, right = filled * count, (tip + rest * _BAR)[: _BAR - count]
-        return f"\x1b[32m{left}\x1b[0m\x1b[2m{right}\x1b[0m" if self._has_colors else left + right
+        bar, right = full * count, (tip + rest * _BAR)[: _BAR - count]
+        return f"\x1b[32m{bar}\x1b[0m\x1b[2m{right}\x1b[0m" if self._has_colors else bar + right
 
 
 class NotebookDisplay:
@@ -169,11 +169,11 @@ class NotebookDisplay:
         self._replace(sentence(report))
 
     def _replace(self, text: str) -> None:
-        shown = {"text/plain": text}
+        content = {"text/plain": text}
         if self._handle is None:
-            self._handle = self._show(shown, raw=True, display_id=True)
+            self._handle = self._show(content, raw=True, display_id=True)
         else:
-            self._handle.update(shown, raw=True)
+            self._handle.update(content, raw=True)
 
     def say(self, text: str) -> None:
         """Writes a line below."""

@@ -40,9 +40,9 @@ def _product(tensor: tf.Tensor) -> int:
     return math.prod(_dims(tensor))
 
 
-def _matrix(transposed: str) -> Callable[[tf.Operation], int]:
+def _matrix(attribute: str) -> Callable[[tf.Operation], int]:
     def rule(op: tf.Operation) -> int:
-        inner = _dims(op.inputs[0])[-2 if op.get_attr(transposed) else -1]
+        inner = _dims(op.inputs[0])[-2 if op.get_attr(attribute) else -1]
         return 2 * _product(op.outputs[0]) * inner
 
     return rule

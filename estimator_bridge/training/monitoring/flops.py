@@ -81,11 +81,11 @@ def _with_shapes(
     """Returns a copy of the step's graph in which a batch has these shapes."""
     copied_names = set(names) - {node_name(ref) for ref in snapshot.constants}
     inputs: dict[str, Any] = {}
-    copied = tf.compat.v1.GraphDef(versions=snapshot.versions, library=snapshot.library)
+    graph_def = tf.compat.v1.GraphDef(versions=snapshot.versions, library=snapshot.library)
     for name in names:
         if name not in copied_names:
             continue
-        node = copied.node.add()
+        node = graph_def.node.add()
         node.CopyFrom(snapshot.nodes[name])
         node.device = ""
         for attribute in _OF_THE_GRAPH:
@@ -104,7 +104,7 @@ def _with_shapes(
             # Not get_tensor_by_name: of a reference variable, it returns the value.
             tensor = graph.get_operation_by_name(name).outputs[int(output)]
             inputs[ref] = _stand_in(snapshot, tensor, shapes.get(ref, tensor.shape))
-        tf.graph_util.import_graph_def(copied, inputs, name="")
+        tf.graph_util.import_graph_def(graph_def, inputs, name="")
     return static
 
 
@@ -122,16 +122,16 @@ def _hidden_products(snapshot: Snapshot, names: Sequence[str]) -> list[str]:
     """Returns the step's nodes whose functions hold products: how often they run is not known."""
     bodies = {f.signature.name: f.node_def for f in snapshot.library.function}
 
-    def holds(function: str, seen: frozenset[str]) -> bool:
-        if function in seen or function not in bodies:
+    def holds(function: str, visited: frozenset[str]) -> bool:
+        if function in visited or function not in bodies:
             return False
         inner = bodies[function]
         return any(node.op in RULES for node in inner) or any(
-            holds(called, seen | {function}) for node in inner for called in called_functions(node)
+            holds(other, visited | {function}) for node in inner for other in called_functions(node)
         )
 
     return [
         name
         for name in names
-        if any(holds(called, frozenset()) for called in called_functions(snapshot.nodes[name]))
+        if any(holds(callee, frozenset()) for callee in called_functions(snapshot.nodes[name]))
     ]

@@ -52,7 +52,7 @@ class InputWait:
         self._steps, self._secs = 0, 0.0
         self._ready: deque[float] = deque(maxlen=_SAMPLES)  # seconds a step, of each sample
         self._ready_guess: float | None = None
-        self._begun, self._spent, self._pace = clock(), 0.0, 0.0
+        self._start, self._cost_secs, self._pace = clock(), 0.0, 0.0
 
     def observe(self, steps: int, secs: float) -> None:
         """Notes the time of steps on the training's input."""
@@ -72,7 +72,7 @@ class InputWait:
         if not steps:
             return
         if self._ready_guess is not None:  # the first draw also builds functions, once
-            self._spent += max(cost + secs - steps * self._pace, _LEAST_COST * secs)
+            self._cost_secs += max(cost + secs - steps * self._pace, _LEAST_COST * secs)
         self._ready_guess = secs / steps
         if secs < _SAMPLE_SECS / 2 and steps < min(self._most, of_steps // 2):
             return  # too short beside the start of a call: a longer one comes next
@@ -83,7 +83,7 @@ class InputWait:
 
         At least half of the steps run on the input: their pace is what a sample is compared with.
         """
-        if not self._pace or self._spent > _FIRST_SECS + (self.clock() - self._begun) * _COST:
+        if not self._pace or self._cost_secs > _FIRST_SECS + (self.clock() - self._start) * _COST:
             return 0
         each = self._ready_guess or self._pace
         return min(max(math.ceil(_SAMPLE_SECS / max(each, 1e-9)), 1), self._most, steps // 2)
@@ -129,27 +129,27 @@ class MeasuredLoop:
         singly: bool = True,
     ) -> LoopResult:
         """Runs up to ``steps`` steps; see ``StepLoop``."""
-        sampled = 0
+        samples = 0
         if self._is_compiled and self._may_sample(iterator, steps):
-            sampled = self._wait.steps_to_sample(steps)
-        if sampled < steps:
-            begun = self._wait.clock()
-            result = self._loop(iterator, steps - sampled, rng_step, limit, fed, start, singly)
+            samples = self._wait.steps_to_sample(steps)
+        if samples < steps:
+            start_time = self._wait.clock()
+            result = self._loop(iterator, steps - samples, rng_step, limit, fed, start, singly)
             if steps > 1:  # the first call compiles; a single step may be a function apart
                 if self._is_compiled:
-                    self._wait.observe(result.steps, self._wait.clock() - begun)
+                    self._wait.observe(result.steps, self._wait.clock() - start_time)
                 self._is_compiled = True
-            if not sampled or not _goes_on(result, steps - sampled, sampled, limit):
+            if not samples or not _goes_on(result, steps - samples, samples, limit):
                 return result
-            done = result.steps
+            steps_run = result.steps
         else:
-            done = 0
+            steps_run = 0
         begin = rng_step if start is None else start
-        last = self._run_sample(iterator, sampled, steps, rng_step + done, limit, fed, begin)
+        last = self._run_sample(iterator, samples, steps, rng_step + steps_run, limit, fed, begin)
         return last._replace(
-            steps=done + last.steps,
-            loss=last.loss if last.steps or not done else result.loss,
-            limit_value=last.limit_value if last.steps or not done else result.limit_value,
+            steps=steps_run + last.steps,
+            loss=last.loss if last.steps or not steps_run else result.loss,
+            limit_value=last.limit_value if last.steps or not steps_run else result.limit_value,
         )
 
     def _may_sample(self, iterator: Any, steps: int) -> bool:
@@ -170,14 +170,14 @@ class MeasuredLoop:
         fed: Sequence[np.ndarray],
         start: int,
     ) -> LoopResult:
-        begun = self._wait.clock()
+        start_time = self._wait.clock()
         # Datasets put their functions into the default graph too; the model's is finalized.
         with tf.Graph().as_default(), eager_mode(), tf.device(host_device()):
-            drawn = self._batches.draw(iterator, steps * self._wait.elements)
+            elements = self._batches.draw(iterator, steps * self._wait.elements)
         drawn_at = self._wait.clock()
-        result = self._loop(drawn, steps, rng_step, limit, fed, start, False)
-        ended = self._wait.clock()
-        self._wait.observe_ready(result.steps, ended - drawn_at, drawn_at - begun, of_steps)
+        result = self._loop(elements, steps, rng_step, limit, fed, start, False)
+        end_time = self._wait.clock()
+        self._wait.observe_ready(result.steps, end_time - drawn_at, drawn_at - start_time, of_steps)
         return result
 
 
@@ -187,5 +187,5 @@ def _goes_on(result: LoopResult, steps: int, further: int, limit: int | None) ->
         return False
     if result.loss is not None and math.isnan(result.loss):
         return False
-    reached = result.limit_value
-    return limit is None or reached is None or limit - reached >= further
+    value = result.limit_value
+    return limit is None or value is None or limit - value >= further

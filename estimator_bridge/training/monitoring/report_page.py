@@ -141,12 +141,12 @@ def _curves(training: Scalars, evaluations: Mapping[str, Scalars]) -> str:
                 if tag != "global_step":
                     points = _points(scalars, tag)
                     charts.append(chart(f"{name}: {tag}", [Curve(name, points, "two")], _number))
-    drawn = [one for one in charts if one]
-    if not drawn:
+    parts = [one for one in charts if one]
+    if not parts:
         return ""
-    left_out = len(drawn) - _MOST_CURVES
+    left_out = len(parts) - _MOST_CURVES
     note = f"<p class='soft'>{left_out} more in TensorBoard.</p>" if left_out > 0 else ""
-    return _section("Curves", f'<div class="charts">{"".join(drawn[:_MOST_CURVES])}</div>{note}')
+    return _section("Curves", f'<div class="charts">{"".join(parts[:_MOST_CURVES])}</div>{note}')
 
 
 def _tags(scalars: Scalars) -> list[str]:
@@ -186,8 +186,8 @@ def _pace(record: RunRecord) -> str:
             "share of the matrix units' peak", [Curve("", points("matrix_share"))], _percent, True
         ),
     ]
-    drawn = [one for one in charts if one]
-    return _section("Throughput", f'<div class="charts">{"".join(drawn)}</div>') if drawn else ""
+    parts = [one for one in charts if one]
+    return _section("Throughput", f'<div class="charts">{"".join(parts)}</div>') if parts else ""
 
 
 def _samples(record: RunRecord) -> str:
@@ -202,7 +202,7 @@ def _samples(record: RunRecord) -> str:
 
 
 def _pictures(folder: str) -> str:
-    shown = []
+    parts = []
     for name in sorted(tf.io.gfile.listdir(folder)):
         path = os.path.join(folder, name)
         size = _size_of_file(path) if name.endswith(".png") else None
@@ -210,11 +210,11 @@ def _pictures(folder: str) -> str:
             continue
         with tf.io.gfile.GFile(path, "rb") as file:
             data = base64.b64encode(file.read()).decode("ascii")
-        shown.append(
+        parts.append(
             f"<h3>{escape(name)}</h3>"
             f'<img class="picture" alt="{escape(name)}" src="data:image/png;base64,{data}">'
         )
-    return _section("Pictures", "".join(shown)) if shown else ""
+    return _section("Pictures", "".join(parts)) if parts else ""
 
 
 def _configuration(folder: str, record: RunRecord) -> str:

@@ -67,8 +67,8 @@ def _parameters(graph: tf.Graph) -> str:
 def _inputs(program: Program) -> Iterator[str]:
     """Yields the features and labels of the traced batch: names, types and shapes."""
     entries = [
-        *_named("features", program.batch.features),
-        *_named("labels", program.batch.labels),
+        *_leaves("features", program.batch.features),
+        *_leaves("labels", program.batch.labels),
     ]
     for name, tensor in entries[:_MOST_INPUTS]:
         yield f"{name}: {tensor.dtype.name}{_shape(tensor)}"
@@ -76,13 +76,13 @@ def _inputs(program: Program) -> Iterator[str]:
         yield f"and {len(entries) - _MOST_INPUTS} more"
 
 
-def _named(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for key, each in value.items():
-            yield from _named(f"{name}[{key!r}]", each)
+            yield from _leaves(f"{name}[{key!r}]", each)
     elif isinstance(value, (list, tuple)):
         for number, each in enumerate(value):
-            yield from _named(f"{name}[{number}]", each)
+            yield from _leaves(f"{name}[{number}]", each)
     elif hasattr(value, "dtype") and hasattr(value, "shape"):
         yield name, value
 
@@ -102,7 +102,7 @@ def command_of_process() -> str:
         words = [_COMMAND, *words[2:]]
     else:
         words[0] = "python"
-    return _cut(redacted_arguments(words))
+    return _shorten(redacted_arguments(words))
 
 
 def _of_param(name: object, value: object) -> str:
@@ -110,8 +110,8 @@ def _of_param(name: object, value: object) -> str:
 
 
 def _short(value: object) -> str:
-    return _cut(redacted(str(value)))
+    return _shorten(redacted(str(value)))
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."

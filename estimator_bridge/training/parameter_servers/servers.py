@@ -131,20 +131,20 @@ def serve(config: RunConfig) -> None:
         config.task_id,
         ", ".join(trainers),
     )
-    left, chief_ended_at = set(trainers), None
+    remaining, chief_ended_at = set(trainers), None
     watch = _Watch(config, place)
     with interruptible(f"Parameter server {config.task_id}"):
-        for ended in ended_processes(config, target):
+        for process in ended_processes(config, target):
             now = time.monotonic()
-            if ended is None:
+            if process is None:
                 watch.look(now)
             else:
-                left.discard(ended)
-                if ended == trainers[0]:
+                remaining.discard(process)
+                if process == trainers[0]:
                     chief_ended_at = now
-            if not left or (chief_ended_at and now >= chief_ended_at + _LAST_SECS):
+            if not remaining or (chief_ended_at and now >= chief_ended_at + _LAST_SECS):
                 break
-    without = f" ({', '.join(sorted(left))} did not say so)" if left else ""
+    without = f" ({', '.join(sorted(remaining))} did not say so)" if remaining else ""
     logging.info("The job has ended%s. Parameter server %d ends.", without, config.task_id)
 
 
@@ -166,7 +166,7 @@ class _Watch:
         ]
         self._place = place
         self._limit = config.session_creation_timeout_secs
-        self._seen = self._looked = self._last_line = time.monotonic()
+        self._last_sign = self._last_look = self._last_line = time.monotonic()
 
     def look(self, now: float) -> None:
         """Looks, if it is time.
@@ -177,19 +177,19 @@ class _Watch:
         Raises:
           WorkerError: nobody has answered for too long.
         """
-        if now < self._looked + min(_LOOK_SECS, self._limit):
+        if now < self._last_look + min(_LOOK_SECS, self._limit):
             return
-        self._looked = now
+        self._last_look = now
         silent = problems_at(self._addresses)
         if len(silent) < len(self._addresses):
-            self._seen = self._last_line = now
+            self._last_sign = self._last_line = now
             return
-        listed = ", ".join(f"{address} ({problem})" for address, problem in silent.items())
-        if now >= self._seen + self._limit:
+        reasons = ", ".join(f"{address} ({problem})" for address, problem in silent.items())
+        if now >= self._last_sign + self._limit:
             raise WorkerError(
-                f"{self._place} has served nobody for {now - self._seen:.0f} s "
+                f"{self._place} has served nobody for {now - self._last_sign:.0f} s "
                 "(RunConfig.session_creation_timeout_secs): no process that trains answers at "
-                f"{listed}. Start the chief and the workers with the same 'cluster' in TF_CONFIG, "
+                f"{reasons}. Start the chief and the workers with the same 'cluster' in TF_CONFIG, "
                 "and then this process again."
             )
         if now >= self._last_line + _TELL_SECS:
@@ -197,5 +197,5 @@ class _Watch:
             logging.warning(
                 "%s has waited %.0f s, of %g s at most, for a process that trains. None answers at "
                 "%s.",
-                self._place, now - self._seen, self._limit, listed,
+                self._place, now - self._last_sign, self._limit, reasons,
             )  # fmt: skip

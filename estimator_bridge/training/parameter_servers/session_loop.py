@@ -85,10 +85,10 @@ def train_on_servers(
             execution, model_fn, input_fn, graph, ModeKeys.TRAIN, params, warm_start
         )
         spec, scaffold = traced.spec, traced.scaffold
-        opened = _opened_inputs(plan)
+        inputs = _opened_inputs(plan)
         all_hooks = [
             *_hooks_of_chief(config, traced, model_dir, hooks, saving_listeners),
-            *opened,
+            *inputs,
             *hooks,
             *_stop_hooks(steps, max_steps),
             _v1.train.NanTensorHook(spec.loss),

@@ -62,8 +62,8 @@ class Guard:
         self._forget()
 
     def _forget(self) -> None:
-        self._watched = Watched()
-        self._asked: float | None = None  # the time when this process saw the first signal
+        self._watch = Watched()
+        self._first_signal: float | None = None  # the time when this process saw the first signal
         self._deadline: float | None = None  # set when the training has noticed a signal
         self._unread: float | None = None  # the time since which signals are unread
         self._unread_count = 0
@@ -72,7 +72,7 @@ class Guard:
     @property
     def is_on(self) -> bool:
         """Whether there is anything to watch for."""
-        return bool(self._watched.signums)
+        return bool(self._watch.signums)
 
     def look_again_in(self, now: float) -> float | None:
         """Returns the seconds until the next check; None to wait for input."""
@@ -85,26 +85,26 @@ class Guard:
         word, _, rest = line.partition(" ")
         if word == "until":
             call, secs = rest.split(" ")
-            if self.is_on and call == self._watched.call:
+            if self.is_on and call == self._watch.call:
                 self._deadline = now + float(secs)
-                self._asked = self._asked or now
+                self._first_signal = self._first_signal or now
             return
         self._forget()
         if word == "on":
             call, signums, secs, names = rest.split(" ", 3)
             what, _, folder = names.partition("\t")
             numbers = frozenset(map(int, signums.split(",")))
-            self._watched = Watched(call, numbers, float(secs), what, folder)
+            self._watch = Watched(call, numbers, float(secs), what, folder)
 
     def look(self, now: float) -> str | None:
         """Checks the socket; returns the reason to end the training, if there is one."""
-        numbers = [number for number in self._peek() if number in self._watched.signums]
+        numbers = [number for number in self._peek() if number in self._watch.signums]
         if not numbers:
             self._unread = self._second = None
             self._unread_count = 0
         elif self._unread is None:
             self._unread, self._unread_count = now, len(numbers)
-            self._asked = self._asked or now
+            self._first_signal = self._first_signal or now
             if self._deadline is not None:  # which the training has set after the first one
                 self._second = now
         elif len(numbers) > self._unread_count:
@@ -113,9 +113,9 @@ class Guard:
                 self._second = now
         if self._second is not None and now > self._second + _SECOND_SECS:
             return "at a second signal"
-        is_over = self._unread is not None and now > self._unread + self._watched.patience
+        is_over = self._unread is not None and now > self._unread + self._watch.patience
         if is_over or (self._deadline is not None and now > self._deadline):
-            return f"{now - (self._asked or now):.0f} s after a signal"
+            return f"{now - (self._first_signal or now):.0f} s after a signal"
         return None
 
     def _peek(self) -> bytes:
@@ -126,7 +126,7 @@ class Guard:
 
     def last_words(self, why: str) -> str:
         """Returns the line for stderr."""
-        what, folder = self._watched.what, self._watched.folder
+        what, folder = self._watch.what, self._watch.folder
         standing = _describe_checkpoint(folder) if folder else "It has no results."
         return (
             f"estimator_bridge: {what} is killed, {why}: its process runs no Python code any "
@@ -191,21 +191,21 @@ def watch(parent: int, wake: socket.socket, control: socket.socket) -> None:
         if not _is_alive(parent):
             return
     while True:
-        left = guard.look_again_in(time.monotonic())
+        secs_left = guard.look_again_in(time.monotonic())
         if ends is None:
-            left = _ALIVE_SECS if left is None else min(left, _ALIVE_SECS)
-        is_due = left is not None and left <= _LOOK_SECS and guard.is_on
-        waited = [control.fileno(), *([] if ends is None else [ends])]
+            secs_left = _ALIVE_SECS if secs_left is None else min(secs_left, _ALIVE_SECS)
+        is_due = secs_left is not None and secs_left <= _LOOK_SECS and guard.is_on
+        sources = [control.fileno(), *([] if ends is None else [ends])]
         if guard.is_on and not is_due:
-            waited.append(wake.fileno())
-        ready = _wait_for_any(waited, left)
+            sources.append(wake.fileno())
+        ready = _wait_for_any(sources, secs_left)
         if ends in ready or (ends is None and not _is_alive(parent)):
             return
         if control.fileno() in ready:
-            received = control.recv(4096)
-            if not received:
+            data = control.recv(4096)
+            if not data:
                 return
-            *lines, unread = (unread + received).split(b"\n")
+            *lines, unread = (unread + data).split(b"\n")
             for line in lines:
                 guard.receive(line.decode(), time.monotonic())
         why = guard.look(time.monotonic()) if guard.is_on else None

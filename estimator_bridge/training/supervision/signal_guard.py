@@ -91,16 +91,16 @@ class SignalGuard:
             self._starting.wait()
             self._starting = None
 
-    def on(self, guarded: Guarded, call: int) -> None:
+    def on(self, call_to_guard: Guarded, call: int) -> None:
         """Starts watching for signals.
 
         Args:
-          guarded: the call.
+          call_to_guard: the call.
           call: the number of the call.
         """
-        numbers = ",".join(str(int(signum)) for signum in guarded.signums)
-        names = f"{guarded.what}\t{guarded.folder or ''}".replace("\n", " ")
-        self._tell(f"on {call} {numbers} {guarded.secs + _MARGIN_SECS} {names}")
+        numbers = ",".join(str(int(signum)) for signum in call_to_guard.signums)
+        names = f"{call_to_guard.what}\t{call_to_guard.folder or ''}".replace("\n", " ")
+        self._tell(f"on {call} {numbers} {call_to_guard.secs + _MARGIN_SECS} {names}")
 
     def until(self, secs: float, call: int) -> None:
         """Reports that a signal is ending a call, which may take this many seconds."""

@@ -57,7 +57,7 @@ class _Watcher:
         self._reading, self._writing = socket.socketpair()  # unlike a pipe, it can be peeked into
         self._writing.setblocking(False)
         self._guard: SignalGuard | None = None
-        self.watched: Watched | None = None
+        self.termination: Watched | None = None
         self.signums: frozenset[int] = frozenset()  # the receiver of signals
         self.forward_to = -1  # the replaced wakeup fd, such as asyncio's
         threading.Thread(target=self._run, name="estimator_bridge signals", daemon=True).start()
@@ -67,30 +67,30 @@ class _Watcher:
         """The file descriptor that receives signal numbers."""
         return self._writing.fileno()
 
-    def guard(self, guarded: Guarded | None) -> None:
+    def guard(self, call_to_guard: Guarded | None) -> None:
         """Lets the guard end the process if no Python code can; None stops that."""
-        if guarded is None:
+        if call_to_guard is None:
             if self._guard is not None:
                 self._guard.off()
             return
         if self._guard is None:
             self._guard = SignalGuard(self._reading)
             self._writing.send(b"\0")  # wakes the thread, which waits for the guard to start
-        self._guard.on(guarded, id(self.watched))
+        self._guard.on(call_to_guard, id(self.termination))
 
     def _run(self) -> None:
         selector = selectors.DefaultSelector()
         selector.register(self._reading, selectors.EVENT_READ)
         while True:
-            watched = self.watched
-            left = watched.secs_left() if watched else None
+            termination = self.termination
+            secs_left = termination.secs_left() if termination else None
             if self._guard is not None:
                 self._guard.reap()
-                if watched and left is not None and watched.may_be_killed():
-                    self._guard.until(left, id(watched))
-            if watched and left is not None and left <= 0:
-                watched.expired()
-            elif selector.select(left):
+                if termination and secs_left is not None and termination.may_be_killed():
+                    self._guard.until(secs_left, id(termination))
+            if termination and secs_left is not None and secs_left <= 0:
+                termination.expired()
+            elif selector.select(secs_left):
                 self._tell(self._reading.recv(512))
 
     def _tell(self, numbers: bytes) -> None:
@@ -98,8 +98,8 @@ class _Watcher:
             with contextlib.suppress(OSError):
                 os.write(self.forward_to, numbers.strip(b"\0"))
         for number in numbers:
-            if self.watched and number in self.signums:
-                self.watched.receive(number)
+            if self.termination and number in self.signums:
+                self.termination.receive(number)
 
     def forget_parent(self) -> None:
         """Closes the sockets, which a forked process has copied from its parent."""
@@ -122,13 +122,13 @@ def free_signals(*signums: int) -> list[int]:
 
 @contextlib.contextmanager
 def watching(
-    handlers: Mapping[int, Callable[[int, Any], None]], watched: Watched, restart: bool
+    handlers: Mapping[int, Callable[[int, Any], None]], termination: Watched, restart: bool
 ) -> Iterator[None]:
     """A context that sets handlers and reports signals to an object; it restores the old handlers.
 
     Args:
       handlers: by signal, each one of `free_signals`; if empty, the context does nothing.
-      watched: receives the signals, in another thread.
+      termination: receives the signals, in another thread.
       restart: whether an interrupted system call continues. Otherwise TensorFlow's writes fail
         ("Interrupted system call"), and Python's waits end sooner.
     """
@@ -137,8 +137,9 @@ def watching(
         return
     watcher = _state.watcher = _state.watcher or _Watcher()
     before = signal.set_wakeup_fd(watcher.writing, warn_on_full_buffer=False)
-    watcher.forward_to, watcher.signums, watcher.watched = before, frozenset(handlers), watched
-    watcher.guard(watched.guarded(handlers))
+    watcher.forward_to, watcher.signums = before, frozenset(handlers)
+    watcher.termination = termination
+    watcher.guard(termination.guarded(handlers))
     try:
         for signum, handler in handlers.items():
             _restore[signum] = signal.signal(signum, handler)
@@ -146,7 +147,7 @@ def watching(
         yield
     finally:
         _put_back()
-        watcher.forward_to, watcher.watched = -1, None
+        watcher.forward_to, watcher.termination = -1, None
         watcher.guard(None)
         signal.set_wakeup_fd(before)
 

@@ -77,7 +77,7 @@ class Termination:
     Attributes:
       requested: whether this process, or another worker of this run, was asked to end.
       slowest_save: returns the seconds that the slowest checkpoint of this run has taken.
-      raised: the exception that ends the call, once raised.
+      error: the exception that ends the call, once raised.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Termination:
     ):
         self.requested = False
         self.slowest_save: Callable[[], float] = lambda: 0.0
-        self.raised: BaseException | None = None
+        self.error: BaseException | None = None
         self._what, self._model_dir = what, model_dir
         self._secs, self._may_extend = grace_secs(secs)
         self._stage = Stage.NOTHING_TO_SAVE
@@ -128,10 +128,10 @@ class Termination:
 
     def secs_left(self) -> float | None:
         """Returns the seconds until `expired` has to act; None before the first signal."""
-        left = self._secs_of_grace()
-        if left is None or not self._watch.is_urgent or self.raised:
-            return left
-        return min(left, self._watch.repeat_at - time.monotonic())
+        secs = self._secs_of_grace()
+        if secs is None or not self._watch.is_urgent or self.error:
+            return secs
+        return min(secs, self._watch.repeat_at - time.monotonic())
 
     def expired(self) -> None:
         """Ends the call or the process, which made no progress within the grace period."""
@@ -169,14 +169,14 @@ class Termination:
           SystemExit: after SIGTERM, with code 143.
         """
         if self._signum == signal.SIGTERM:
-            self.raised = SystemExit(self._code)
+            self.error = SystemExit(self._code)
         else:
-            self.raised = interrupted(f"{self._what} was stopped by Ctrl-C. {self.standing()}")
-        raise self.raised
+            self.error = interrupted(f"{self._what} was stopped by Ctrl-C. {self.standing()}")
+        raise self.error
 
     def log_end(self) -> None:
         """Logs that the call ends, unless the exception itself is shown."""
-        if not _shows(self.raised):
+        if not _shows(self.error):
             logging.warning("%s was ended by %s. %s", self._what, self._name, self.standing())
 
     def standing(self) -> str:
@@ -202,9 +202,9 @@ class Termination:
     def _secs_of_grace(self) -> float | None:
         if self._watch.since is None or self._watch.gave_up:
             return None
-        return self._watch.since + self._allowed() - time.monotonic()
+        return self._watch.since + self._patience() - time.monotonic()
 
-    def _allowed(self) -> float:
+    def _patience(self) -> float:
         if self._watch.is_urgent:
             return _UNWIND_SECS
         if self._stage is Stage.NOTHING_TO_SAVE and self._model_dir is not None:
@@ -215,7 +215,7 @@ class Termination:
         again = signal.Signals(self._signum).name
         return (
             f"{self._name}: {self._what.lower()} saves a checkpoint after the steps in flight, and "
-            f"ends; at once at a second {again}, or if nothing moves on for {self._allowed():g} s."
+            f"ends; at once at a second {again}, or if nothing moves on for {self._patience():g} s."
         )
 
     def _end_now(self, why: str) -> None:
@@ -261,7 +261,7 @@ def ending_on_signals(model_dir: str, secs: float | None = None) -> Iterator[Ter
         with watching(handlers, termination, restart=True):
             yield termination
     except BaseException:
-        if termination.raised is None:
+        if termination.error is None:
             raise
     finally:
         _state.current = outer
@@ -294,10 +294,10 @@ def interruptible(what: str) -> Iterator[None]:
         with watching(dict.fromkeys(free, termination.handle), termination, restart=False):
             yield
     except BaseException:
-        if termination.raised is None:
+        if termination.error is None:
             raise
         termination.log_end()
-        raise termination.raised.with_traceback(None) from None
+        raise termination.error.with_traceback(None) from None
 
 
 def asked_to_end() -> bool:
