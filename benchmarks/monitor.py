@@ -220,10 +220,10 @@ def _show_difference(kind: str, differences: np.ndarray) -> None:
 
 def _show(kind: str, shares: list[tuple[float, float]]) -> None:
     """Prints measured and true shares of one training, and the difference of their medians."""
-    measured, true_share = (statistics.median(each) for each in zip(*shares))
+    waiting_share, true_share = (statistics.median(each) for each in zip(*shares))
     print(
-        f"{kind}: waiting {measured:6.1%}, in truth {true_share:6.1%}, difference "
-        f"{100 * (measured - true_share):+.1f} points (reports: "
+        f"{kind}: waiting {waiting_share:6.1%}, in truth {true_share:6.1%}, difference "
+        f"{100 * (waiting_share - true_share):+.1f} points (reports: "
         f"{min(each[0] for each in shares):.1%} to {max(each[0] for each in shares):.1%})",
         flush=True,
     )

@@ -91,7 +91,7 @@ def _both(names: list[str], python: str, work: Path, *arguments: str) -> dict[st
     run_side(python, names, "--out", original, *arguments)
     print(f"The same here, from that checkpoint {how}", flush=True)
     run_side(sys.executable, names, "--out", here, "--starts", original, *arguments)
-    rows = _compared(names, here, original)
+    rows = _compare(names, here, original)
     varying = [name for name in names if not all(r.holds for r in rows[name] if r.measure in FACTS)]
     if varying:
         repeats = _repeats_of_original(varying, python, work, *arguments)
@@ -125,7 +125,7 @@ def _repeats_of_original(names: list[str], python: str, work: Path, *arguments: 
     return folders
 
 
-def _compared(names: list[str], here: Path, original: Path) -> dict[str, list[Row]]:
+def _compare(names: list[str], here: Path, original: Path) -> dict[str, list[Row]]:
     return {name: compare(record.load(here / name), record.load(original / name)) for name in names}
 
 
@@ -195,9 +195,9 @@ def programs_of(names: list[str], version: str) -> list[str]:
     """
     is_1x = version.startswith("1.")
     choices = [name for name in EVERY if name not in (NOT_IN_1X if is_1x else CONTRIB)]
-    if refused := [name for name in names if name not in choices]:
+    if misfits := [name for name in names if name not in choices]:
         raise SystemExit(
-            f"TensorFlow {version} cannot run {', '.join(refused)}. It runs {', '.join(choices)}."
+            f"TensorFlow {version} cannot run {', '.join(misfits)}. It runs {', '.join(choices)}."
         )
     return names or choices
 
@@ -215,7 +215,7 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             names = options.programs or list(EVERY)
             run_side(sys.executable, names, "--out", folder, "--starts", GOLDENS)
-            rows = _compared(names, Path(folder), GOLDENS)
+            rows = _compare(names, Path(folder), GOLDENS)
     return 0 if _print(rows) else 1
 
 
@@ -228,13 +228,13 @@ def _against(options: argparse.Namespace, work: Path) -> dict[str, list[Row]]:
         rows = _live(names, python, work, *_OPTIONS_1X)
         repeated_rows = _repeat(names, python, work)
         rows = {name: of_program + repeated_rows[name] for name, of_program in rows.items()}
-        recorded = [name for name in names if name in CONTRIB]
+        names_to_record = [name for name in names if name in CONTRIB]
     else:
         rows = _live(names, python, work)
         off = _both(names, python, work / "off", _V2_OFF)
-        recorded = names
+        names_to_record = names
     if options.record:
-        _keep_goldens(recorded, work / "original")
+        _keep_goldens(names_to_record, work / "original")
     if options.report:
         report.write(rows, off, version, record.load(work / "here" / names[0]).facts["tensorflow"])
     return {**rows, **{f"{name}, v2 behavior off": row for name, row in off.items()}}

@@ -80,13 +80,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     unknown = sorted(set(options.programs) - set(choices))
     if unknown:
         parser.error(f"no such program: {', '.join(unknown)}; there are {', '.join(choices)}")
-    fetched = sorted(set(options.programs) & set(FETCHED))
-    if fetched and options.checkouts is None:
-        names = ", ".join(fetched)
+    fetched_programs = sorted(set(options.programs) & set(FETCHED))
+    if fetched_programs and options.checkouts is None:
+        names = ", ".join(fetched_programs)
         parser.error(f"{names}: name the folder of their repositories with --checkouts")
     if options.checkouts is not None:
         options.checkouts = options.checkouts.resolve()
-        for program in fetched or ([] if options.programs else FETCHED):
+        for program in fetched_programs or ([] if options.programs else FETCHED):
             checkout = _checkout(options.checkouts, program)
             if not checkout.is_dir():
                 one = FETCHED[program]
@@ -129,9 +129,9 @@ def _compile_fetched(
     for replicas, group in by_replicas([s for s in slices if s.name in slice_names]).items():
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "steps.json")
-            listed = ",".join(tpu_slice.name for tpu_slice in group)
-            arguments = ["-m", "parity.compiled.worker", "--slices", listed, "--out", str(out)]
-            filled = command(
+            targets = ",".join(tpu_slice.name for tpu_slice in group)
+            arguments = ["-m", "parity.compiled.worker", "--slices", targets, "--out", str(out)]
+            words = command(
                 one, replicas, data=str(data), out=str(Path(folder, "model")), code=str(checkout)
             )
             if one.package:  # the repository's folder may have another name
@@ -144,7 +144,7 @@ def _compile_fetched(
                 *(str(checkout / below) for below in one.path),
             ]
             environment = {"PYTHONPATH": os.pathsep.join(paths), **one.environment}
-            arguments += ["run", program, *filled]
+            arguments += ["run", program, *words]
             output = _process(arguments, folder, _FETCHED_SECS, environment)
             _collect(out, results, program, [tpu_slice.name for tpu_slice in group], output)
 
@@ -185,8 +185,8 @@ def _collect(
     for name, of_slices in programs.items():
         for target in slices:
             if not of_slices.get(target):
-                failed = {"compiled": False, "name": "program", "target": target}
-                of_slices[target] = [{**failed, "why": "the program ended", "message": output}]
+                failure = {"compiled": False, "name": "program", "target": target}
+                of_slices[target] = [{**failure, "why": "the program ended", "message": output}]
         results.add(name, of_slices, report.get("versions", {}))
         print(name, {k: sum(s["compiled"] for s in v) for k, v in of_slices.items()}, flush=True)
 

@@ -92,11 +92,11 @@ def text(
     limits, outer_loop = _columns()
     own_facts = {measure: "" for measure in FACTS if measure not in outer_loop}
     parts = [_HEAD.format(original=original, here=here), *_table(rows, limits)]
-    parts += _continued(rows)
+    parts += _add_continued(rows)
     parts += [_FACTS, *_table(rows, own_facts)]
     parts += [_OUTER_LOOP, *_table(rows, outer_loop)]
     parts += [_OFF, *_table(off, limits), "", *_table(off, own_facts)]
-    return _joined(parts, [*rows.items(), *off.items()])
+    return _join(parts, [*rows.items(), *off.items()])
 
 
 def text_1x(rows: Mapping[str, list[Row]], original: str, here: str) -> str:
@@ -111,12 +111,12 @@ def text_1x(rows: Mapping[str, list[Row]], original: str, here: str) -> str:
       The page, in Markdown.
     """
     limits, outer_loop = _columns()
-    repeated = next(row for row in next(iter(rows.values())) if row.measure == REPEATED)
+    repeated_row = next(row for row in next(iter(rows.values())) if row.measure == REPEATED)
     parts = [_HEAD_1X.format(original=original, here=here), *_table(rows, limits)]
-    parts += _continued(rows)
+    parts += _add_continued(rows)
     parts += [_FACTS, *_table(rows, {m: "" for m in FACTS if m not in outer_loop})]
-    parts += [_REPEATED.format(runs=int(repeated.tolerance)), *_table(rows, {REPEATED: ""})]
-    return _joined(parts, list(rows.items()))
+    parts += [_REPEATED.format(runs=int(repeated_row.tolerance)), *_table(rows, {REPEATED: ""})]
+    return _join(parts, list(rows.items()))
 
 
 def write(
@@ -136,13 +136,13 @@ def _columns() -> tuple[dict[str, str], dict[str, str]]:
     return limits, outer_loop
 
 
-def _continued(rows: Mapping[str, list[Row]]) -> list[str]:
+def _add_continued(rows: Mapping[str, list[Row]]) -> list[str]:
     return [_LOADED, *_table(rows, {m: f"at most {limit:.0e}" for m, limit in CONTINUED.items()})]
 
 
-def _joined(parts: list[str], rows: Iterable[tuple[str, list[Row]]]) -> str:
+def _join(parts: list[str], rows: Iterable[tuple[str, list[Row]]]) -> str:
     rows = list(rows)
-    failed = [
+    failures = [
         f"- {program}, {row.measure}: {row.worst}"
         for program, of_program in rows
         for row in of_program
@@ -156,8 +156,8 @@ def _joined(parts: list[str], rows: Iterable[tuple[str, list[Row]]]) -> str:
     ]
     if races:
         parts = [*parts, _RACES + "\n".join(races)]
-    if failed:
-        parts = [*parts, "\n## Differences above the tolerance\n\n" + "\n".join(failed)]
+    if failures:
+        parts = [*parts, "\n## Differences above the tolerance\n\n" + "\n".join(failures)]
     return "\n".join(parts) + "\n"
 
 

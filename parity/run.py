@@ -43,7 +43,7 @@ SETTINGS = {
 }
 
 
-def _trained(
+def _train(
     program: ModuleType, folder: Path, steps: int, input_fn: Any = None, **settings: Any
 ) -> tuple[Any, np.ndarray]:
     """Trains in a folder, with a hook at each step; returns the estimator and the losses."""
@@ -74,7 +74,7 @@ def _start(program: ModuleType, out: Path) -> record.Record:
     keep = out / "start"
     with tempfile.TemporaryDirectory() as folder:
         # One checkpoint only, so that `checkpoint` does not list the one of step 0.
-        estimator, losses = _trained(
+        estimator, losses = _train(
             program, Path(folder, "model"), SCRATCH_STEPS, keep_checkpoint_max=1
         )
         last = estimator.latest_checkpoint()
@@ -127,7 +127,7 @@ def run(name: str, out: Path, starts: Path | None = None, outer_loop: bool = Tru
     model_dir = out / "model_dir"
     shutil.rmtree(model_dir, ignore_errors=True)
     shutil.copytree((starts or out) / "start", model_dir)
-    estimator, losses = _trained(program, model_dir, STEPS, **SETTINGS)
+    estimator, losses = _train(program, model_dir, STEPS, **SETTINGS)
     _add_numbers(results, program, estimator, losses)
     results.facts.update(
         tensorflow=tf.__version__,
@@ -156,8 +156,8 @@ def _add_looped(results: record.Record, program: ModuleType, start: Path) -> Non
     with tempfile.TemporaryDirectory() as folder:
         model_dir = Path(folder, "model")
         shutil.copytree(start, model_dir)
-        unordered = getattr(program, "UNORDERED", {})
-        estimator = program.make_estimator(str(model_dir), **unordered, **UNOBSERVED)
+        more_settings = getattr(program, "UNORDERED", {})
+        estimator = program.make_estimator(str(model_dir), **more_settings, **UNOBSERVED)
         estimator.train(program.train_input, steps=STEPS)
         results.add("looped", observe.weights(estimator.latest_checkpoint()))
 
@@ -189,7 +189,7 @@ def _add_uninterrupted(results: record.Record, program: ModuleType) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         model_dir = Path(folder, "model")
-        estimator, losses = _trained(program, model_dir, SCRATCH_STEPS + STEPS, batches)
+        estimator, losses = _train(program, model_dir, SCRATCH_STEPS + STEPS, batches)
         _add_numbers(results, program, estimator, losses[SCRATCH_STEPS:])
 
 
@@ -215,7 +215,7 @@ def go_on(name: str, model_dir: Path, out: Path) -> record.Record:
         shutil.copytree(model_dir, copy)
         evaluation = program.make_estimator(str(copy)).evaluate(program.eval_input)
         results.add("evaluation", observe.flat(evaluation))
-        estimator, losses = _trained(program, copy, MORE_STEPS)
+        estimator, losses = _train(program, copy, MORE_STEPS)
         results.add("losses", {"further": losses})
         results.add("weights", observe.weights(estimator.latest_checkpoint()))
     record.save(out, results)

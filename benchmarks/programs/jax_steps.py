@@ -77,9 +77,9 @@ def serve(way: str, orders: Orders, model: str, call: int, **options: Any) -> No
     features, network, optimizer, batch = NETWORKS[model]
     rng = np.random.RandomState(0)
     examples = features(rng, call * batch), rng.randint(0, 10, call * batch)
-    trained = keras.Sequential(network(keras.layers))
+    in_keras = keras.Sequential(network(keras.layers))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    trained.compile(optimizer(keras.optimizers), loss)
+    in_keras.compile(optimizer(keras.optimizers), loss)
 
     class Told(keras.callbacks.Callback):
         """Measures only the epochs, without the set-up of each fit()."""
@@ -92,4 +92,4 @@ def serve(way: str, orders: Orders, model: str, call: int, **options: Any) -> No
 
     for order in orders:
         epochs = order["steps"] // call
-        trained.fit(*examples, batch, epochs=epochs, shuffle=False, verbose=0, callbacks=[Told()])
+        in_keras.fit(*examples, batch, epochs=epochs, shuffle=False, verbose=0, callbacks=[Told()])

@@ -100,13 +100,13 @@ def _finish(folder: str, staging_prefix: str, record: str) -> None:
         for name in files
         if identity_of(path := os.path.join(staging, f"{token}.{name}")) == files[name]
     }
-    published = {name for name, path in target_paths.items() if identity_of(path) == files[name]}
+    new_names = {name for name, path in target_paths.items() if identity_of(path) == files[name]}
     if not staged_files:
         return
     if is_new:
-        for name in published - set(staged_files):
+        for name in new_names - set(staged_files):
             remove_file(target_paths[name], files[name])
-    elif published | set(staged_files) == set(files):
+    elif new_names | set(staged_files) == set(files):
         for name, path in staged_files.items():
             move_over(path, target_paths[name])
 

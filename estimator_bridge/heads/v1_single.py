@@ -50,7 +50,7 @@ class _SingleV1Head(V1Head):
     def _eval_metric_ops(self, **tensors: Any) -> _Metrics:
         raise NotImplementedError
 
-    def _measured(
+    def _measure(
         self, tensors: Mapping[str, Any], weights: Any, regularization_loss: Any
     ) -> _Metrics:
         measures = self.head.measures()
@@ -123,7 +123,7 @@ class V1BinaryHead(_SingleV1Head):
             "logistic": logistic,
             "class_ids": class_ids,
         }
-        return self._measured(tensors, weights, regularization_loss)
+        return self._measure(tensors, weights, regularization_loss)
 
 
 class V1MultiClassHead(_SingleV1Head):
@@ -176,7 +176,7 @@ class V1MultiClassHead(_SingleV1Head):
     ) -> _Metrics:
         """A batch's metrics by name, as pairs of a value and its update operation."""
         tensors = {"losses": unreduced_loss, "labels": labels, "class_ids": class_ids}
-        return self._measured(tensors, weights, regularization_loss)
+        return self._measure(tensors, weights, regularization_loss)
 
 
 class V1RegressionHead(_SingleV1Head):
@@ -232,4 +232,4 @@ class V1RegressionHead(_SingleV1Head):
     ) -> _Metrics:
         """A batch's metrics by name, as pairs of a value and its update operation."""
         tensors = {"losses": unreduced_loss, "labels": labels, "predictions": predicted_value}
-        return self._measured(tensors, weights, regularization_loss)
+        return self._measure(tensors, weights, regularization_loss)

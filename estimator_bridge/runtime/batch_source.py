@@ -110,7 +110,7 @@ class DividedBatchSource(BatchSource):
     @property
     def key(self) -> Any:
         """The value by which compiled loops are told apart."""
-        return self._spec, self._like.drawn, self.is_in_order
+        return self._spec, self._like.drawn_parts, self.is_in_order
 
     def next_ones(self, iterator: Any) -> list[Any]:
         """Returns the next element, as an optional."""

@@ -51,8 +51,8 @@ class HostPart:
         self._lifted = Lifted(snapshot, stage.operations, {*available_refs, *stage.inputs}, owners)
         self._resources.prepare(self._lifted.input_refs)
         self._counting: Lifted | None = None
-        if stage.counted:
-            counters = stage.counted
+        if stage.counter_cut:
+            counters = stage.counter_cut
             _check_counted_once(counters, replica_names)
             available_refs.update(counters.inputs, counters.checks)
             self._counting = Lifted(snapshot, counters.operations, available_refs, owners)
@@ -63,7 +63,7 @@ class HostPart:
         """Returns the references that a stage needs from the replicas."""
         if stage is None:
             return []
-        counter_inputs = stage.counted.inputs if stage.counted else ()
+        counter_inputs = stage.counter_cut.inputs if stage.counter_cut else ()
         return list(dict.fromkeys([*stage.inputs.values(), *counter_inputs]))
 
     @property
@@ -136,8 +136,8 @@ class HostPart:
                 number = rng_step - self._loop_start.read_value()
                 is_due = tf.equal(number % stage.every_n_steps, 0)
                 tf.cond(is_due, run, lambda: tf.constant(False))
-        if stage.counted and self._counting:
-            self._count(stage.counted, self._counting, {**values, **inputs}, rng_step, fed)
+        if stage.counter_cut and self._counting:
+            self._count(stage.counter_cut, self._counting, {**values, **inputs}, rng_step, fed)
         return inputs
 
     def _count(

@@ -150,7 +150,7 @@ class ManySteps:
             steps=steps_run,
             input_ended=bool(state["ended"]),
             loss=float(state["loss"]) if steps_run and self._step.loss else None,
-            fetched=dict(zip(fetches, state["fetched"])) if steps_run == steps else None,
+            fetch_values=dict(zip(fetches, state["fetched"])) if steps_run == steps else None,
             short_batch=short,
             limit_value=int(state["limit_value"]) if self._step.counter else None,
             left_over=left_over,

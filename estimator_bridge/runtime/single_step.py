@@ -66,7 +66,7 @@ class SingleStep:
             steps=1,
             input_ended=False,
             loss=loss,
-            fetched=dict(zip(self._step.fetches.refs, values)),
+            fetch_values=dict(zip(self._step.fetches.refs, values)),
             short_batch=None,
             limit_value=int(step_after) if self._step.counter else None,
         )

@@ -31,14 +31,14 @@ class HostStage:
       operations: the operations to run, '^name' each.
       first_replica_only: whether the first replica's values are taken instead of all.
       every_n_steps: the host runs every N steps of a loop, from its first step on.
-      counted: operations that the host runs next, once for each replica with its values.
+      counter_cut: operations that the host runs next, once for each replica with its values.
     """
 
     inputs: Mapping[str, str]
     operations: tuple[str, ...]
     first_replica_only: bool = False
     every_n_steps: int = 1
-    counted: StateCut | None = None
+    counter_cut: StateCut | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +95,7 @@ class LoopResult(NamedTuple):
       input_ended: whether the input had no batch for the next one.
       loss: the loss of the last step, averaged over the replicas; None if no step ran or no loss
         is watched.
-      fetched: the extra fetches by reference, of the first replica at the last step; None if
+      fetch_values: the extra fetches by reference, of the first replica at the last step; None if
         fewer steps ran than were asked for.
       short_batch: the flat components of a batch that is smaller than the others, for which no
         step ran; None if there was none.
@@ -108,7 +108,7 @@ class LoopResult(NamedTuple):
     steps: int
     input_ended: bool
     loss: float | None
-    fetched: dict[str, tf.Tensor] | None
+    fetch_values: dict[str, tf.Tensor] | None
     short_batch: list[Any] | None
     limit_value: int | None = None
     left_over: Sequence[list[Any]] = ()

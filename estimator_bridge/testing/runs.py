@@ -121,7 +121,7 @@ class ModelRun:
     def predictions(self, result: Any) -> dict[str, np.ndarray]:
         """Returns the predictions in a step's result, by key."""
         outputs = self._program.traced.outputs
-        return {key: result.fetched[tensor.name].numpy() for key, tensor in outputs.items()}
+        return {key: result.fetch_values[tensor.name].numpy() for key, tensor in outputs.items()}
 
     def tpu_graph(self, loop: StepLoop) -> TPUGraph:
         """Returns the loop's graph that a TPU would get; the layout must be a described TPU."""

@@ -107,7 +107,7 @@ def trace_evaluation(result: EstimatorSpec | TPUEstimatorSpec, replicas: Replica
     own = {LOSS} if cut else whole.eval_metric_ops.keys()
     updates = [whole.eval_metric_ops[name][1] for name in whole.eval_metric_ops if name in own]
     operations += [reference(update) for update in tf.nest.flatten(updates)]
-    stage = HostStage(rows.inputs, tuple(operations), replicas.are_whole, counted=cut)
+    stage = HostStage(rows.inputs, tuple(operations), replicas.are_whole, counter_cut=cut)
     return TracedModel(whole, checks, None, host=stage)
 
 

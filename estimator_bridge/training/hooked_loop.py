@@ -210,9 +210,9 @@ class HookedLoop:
         note_progress()
         check_own_training()
         self._schedule.skip_all(due_hooks, result.steps, step)
-        if result.fetched is not None and result.steps == steps:
+        if result.fetch_values is not None and result.steps == steps:
             progress = lambda: _progress(result, step, limit)  # noqa: E731 - few steps are logged
-            self.finish(result.fetched, result.limit_value, progress)
+            self.finish(result.fetch_values, result.limit_value, progress)
         if _is_nan(result):
             self._tell_of_nan(result.loss, step + result.steps)
         return result

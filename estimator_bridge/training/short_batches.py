@@ -118,7 +118,7 @@ class ShortStep:
                 end_iterator(iterator)
         others = [ref for ref in fetches if ref not in here]
         values = self._of_session(others)
-        return None if values is None else {**(result.fetched or {}), **values}
+        return None if values is None else {**(result.fetch_values or {}), **values}
 
     def loop(self, fetches: tuple[str, ...] = ()) -> StepLoop:
         """Returns the compiled loop with these fetches."""

@@ -84,9 +84,9 @@ def _cut_patches(task: str) -> tuple[np.ndarray, np.ndarray]:
         label = _PHOTOGRAPHS.index(os.path.splitext(os.path.basename(path))[0])
         height, width, _ = photograph.shape
         for top in range(0, height - PATCH_SIZE + 1, PATCH_SIZE):
-            for left in range(0, width - PATCH_SIZE + 1, PATCH_SIZE):
-                images.append(photograph[top : top + PATCH_SIZE, left : left + PATCH_SIZE])
-                middle = top + PATCH_SIZE // 2, left + PATCH_SIZE // 2
+            for column in range(0, width - PATCH_SIZE + 1, PATCH_SIZE):
+                images.append(photograph[top : top + PATCH_SIZE, column : column + PATCH_SIZE])
+                middle = top + PATCH_SIZE // 2, column + PATCH_SIZE // 2
                 quarter = 2 * (2 * middle[0] >= height) + (2 * middle[1] >= width)
                 labels.append(label if task == "photograph" else quarter)
     return np.stack(images), np.array(labels)

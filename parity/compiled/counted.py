@@ -135,8 +135,8 @@ def resnet50_argument_bytes(batch: int, size: int = 224, classes: int = 1000) ->
                 normalized += 4 * filters
             channels = 4 * filters
     weights += channels * classes + classes
-    trained = weights + 2 * normalized  # a scale and an offset for each channel
-    return 4 * (2 * trained + 2 * normalized + batch) + 2 * 3 * batch * size**2 + 8 + 8
+    trainable = weights + 2 * normalized  # a scale and an offset for each channel
+    return 4 * (2 * trainable + 2 * normalized + batch) + 2 * 3 * batch * size**2 + 8 + 8
 
 
 # Program of parity.compiled.fetched: FLOPs of a replica's training step.

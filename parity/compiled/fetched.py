@@ -174,10 +174,10 @@ def command(program: Fetched, replicas: int, **folders: str) -> list[str]:
     def number(match: re.Match[str]) -> str:
         return str(int(match[1] or 1) * replicas)
 
-    filled = []
+    words = []
     for word in program.arguments.split():
         text = re.sub(r"\{(\d*)n\}", number, word)
         for name, folder in folders.items():
             text = text.replace("{" + name + "}", folder)
-        filled.append(text)
-    return filled
+        words.append(text)
+    return words

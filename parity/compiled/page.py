@@ -48,8 +48,8 @@ def _releases(results: Results) -> str:
         return "".join(f"It was {release}." for release in programs_by_release)
     parts = []
     for release, programs in sorted(programs_by_release.items()):
-        listed = "; ".join(f"{name} ({', '.join(targets)})" for name, targets in programs.items())
-        parts.append(f"{release}: {listed}.")
+        text = "; ".join(f"{name} ({', '.join(targets)})" for name, targets in programs.items())
+        parts.append(f"{release}: {text}.")
     return "\n".join(parts)
 
 
@@ -95,17 +95,17 @@ def matrix(results: Results) -> Iterator[str]:
     yield "| program | " + " | ".join(slices) + " |"
     yield "|---" * (len(slices) + 1) + "|"
     compiled = dict.fromkeys(slices, 0)
-    tried = dict.fromkeys(slices, 0)
+    step_counts = dict.fromkeys(slices, 0)
     for program, steps_by_slice in results.programs.items():
         cells = []
         for name in slices:
             steps = steps_by_slice.get(name, [])
             compiled_count = sum(step["compiled"] for step in steps)
             compiled[name] += compiled_count
-            tried[name] += len(steps)
+            step_counts[name] += len(steps)
             cells.append(f"{compiled_count} of {len(steps)}" if steps else "")
         yield f"| {program} | " + " | ".join(cells) + " |"
-    cells = [f"{compiled[name]} of {tried[name]}" for name in slices]
+    cells = [f"{compiled[name]} of {step_counts[name]}" for name in slices]
     yield "| all | " + " | ".join(cells) + " |"
 
 

@@ -61,16 +61,16 @@ class _Count:
     """Counts of public tests that pass under TensorFlow 1.15.5.
 
     Attributes:
-      judged: the tests.
-      missed: those that do not pass here.
-      unnamed: of these, those that need a name that is missing here.
+      total: the tests.
+      miss_count: those that do not pass here.
+      absent: of these, those that need a name that is missing here.
       private: tests of private names that pass under 1.15.5.
       private_here: those that pass here.
     """
 
-    judged: int = 0
-    missed: int = 0
-    unnamed: int = 0
+    total: int = 0
+    miss_count: int = 0
+    absent: int = 0
     private: int = 0
     private_here: int = 0
 
@@ -81,14 +81,14 @@ class _Count:
 
     def cells(self) -> str:
         """Returns a row's numbers."""
-        passed_count = self.judged - self.missed
-        named_count = self.judged - self.unnamed
+        passed_count = self.total - self.miss_count
+        named_count = self.total - self.absent
         shares = (
             f"{100 * passed_count / total:.1f} %" if total else ""
-            for total in (self.judged, named_count)
+            for total in (self.total, named_count)
         )
         private = f"{self.private_here} of {self.private}"
-        return " | ".join([*map(str, (self.judged, passed_count, self.unnamed)), *shares, private])
+        return " | ".join([*map(str, (self.total, passed_count, self.absent)), *shares, private])
 
 
 def missed(here: Score, there: Score) -> dict[str, dict[str, Any]]:
@@ -102,11 +102,11 @@ def missed(here: Score, there: Score) -> dict[str, dict[str, Any]]:
 
 def _count(here: Score, there: Score) -> _Count:
     if WHOLE_FILE in here["others"]:
-        unnamed = there["public"] if "missing" in here["others"][WHOLE_FILE] else 0
-        return _Count(there["public"], there["public"], unnamed, there["private"], 0)
-    lost = missed(here, there)
-    unnamed = sum("missing" in why for why in lost.values())
-    return _Count(there["public"], len(lost), unnamed, there["private"], here["private"])
+        absent = there["public"] if "missing" in here["others"][WHOLE_FILE] else 0
+        return _Count(there["public"], there["public"], absent, there["private"], 0)
+    misses = missed(here, there)
+    absent = sum("missing" in why for why in misses.values())
+    return _Count(there["public"], len(misses), absent, there["private"], here["private"])
 
 
 def contrib_parts() -> dict[str, str]:
@@ -122,12 +122,12 @@ def contrib_parts() -> dict[str, str]:
 def _scores(here: dict[str, Score], there: dict[str, Score]) -> Iterator[str]:
     counts = {file: _count(here[file], there[file]) for file in sorted(here.keys() & there.keys())}
     total = sum(counts.values(), _Count())
-    passed_count = total.judged - total.missed
-    named_count = total.judged - total.unnamed
+    passed_count = total.total - total.miss_count
+    named_count = total.total - total.absent
     yield (
-        f"Of the {total.judged} tests that use only public names and pass under TensorFlow "
-        f"1.15.5, {passed_count} pass here: {100 * passed_count / total.judged:.1f} %. "
-        f"{total.unnamed} need a name that is missing here. Of the other {named_count}, "
+        f"Of the {total.total} tests that use only public names and pass under TensorFlow "
+        f"1.15.5, {passed_count} pass here: {100 * passed_count / total.total:.1f} %. "
+        f"{total.absent} need a name that is missing here. Of the other {named_count}, "
         f"{100 * passed_count / named_count:.1f} % pass."
     )
     yield ""
@@ -137,7 +137,7 @@ def _scores(here: dict[str, Score], there: dict[str, Score]) -> Iterator[str]:
     ]
     yield from table_head(headings, 1)
     for file, count in counts.items():
-        if count.judged or count.private:
+        if count.total or count.private:
             yield f"| {_short(file)} | {count.cells()} |"
     yield f"| all | {total.cells()} |"
 

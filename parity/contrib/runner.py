@@ -46,16 +46,16 @@ def run_files(
     command += ["--original"] if original else []
     paths = {str(path_of(checkout, name)): name for name in files}
     worker = WorkerProcess(command, [[path, []] for path in paths])
-    collected: dict[str, list[dict]] = {path: [] for path in paths}
+    events: dict[str, list[dict]] = {path: [] for path in paths}
     results = []
     try:
         for event in worker.events(lambda: _LOADING + time_limit):
             if event is None:
                 break
             path = event["file"]
-            collected[path].append(event)
+            events[path].append(event)
             if event["event"] == "done":
-                results.append(_result(paths[path], Path(path), checkout, collected[path]))
+                results.append(_result(paths[path], Path(path), checkout, events[path]))
                 watch(results[-1])
     finally:
         words, status = worker.last_words(), worker.stop()

@@ -168,8 +168,8 @@ def _run_main_block(module: Any, source: Any) -> None:
 
 
 def _is_main_block(node: Any) -> bool:
-    compared = node.test.left if isinstance(node, ast.If) and hasattr(node.test, "left") else None
-    return isinstance(compared, ast.Name) and compared.id == "__name__"
+    left_side = node.test.left if isinstance(node, ast.If) and hasattr(node.test, "left") else None
+    return isinstance(left_side, ast.Name) and left_side.id == "__name__"
 
 
 def _options() -> argparse.Namespace:

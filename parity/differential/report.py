@@ -41,8 +41,8 @@ def _counts(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, int, int, int, i
 
 def summary(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yields a line for each mode, and one for TensorFlow 1.15."""
-    for title, total, agree, documented, bad in _counts(verdicts):
-        yield f"{title}: {agree} of {total} agree, {documented} documented, {bad} differ"
+    for title, total, agree, documented_count, bad in _counts(verdicts):
+        yield f"{title}: {agree} of {total} agree, {documented_count} documented, {bad} differ"
     older = [verdict.with_tf1 for verdict in verdicts if verdict.with_tf1 is not None]
     if older:
         yield f"TensorFlow 1.15: {sum(older)} of the {len(older)} cases that run there agree"

@@ -67,10 +67,10 @@ def expected() -> dict[str, Expected]:
     headings = set(re.findall(r"^##+ (.+)$", _PAGE.read_text(encoding="utf-8"), re.MULTILINE))
     table = json.loads(_TABLE.read_text(encoding="utf-8"))
     entries = {name: Expected(**entry) for name, entry in table.items()}
-    lost = {name: entry.section for name, entry in entries.items() if entry.section not in headings}
-    if lost:
+    lack = {name: entry.section for name, entry in entries.items() if entry.section not in headings}
+    if lack:
         raise ValueError(
-            f"{_TABLE.name} names sections that {_PAGE.name} does not have: {lost}. "
+            f"{_TABLE.name} names sections that {_PAGE.name} does not have: {lack}. "
             f"Write them there, or take one of {sorted(headings)}"
         )
     return entries

@@ -73,4 +73,4 @@ def begin_case() -> bool:
 
 def case(function=None, **facts):
     """Marks a case; ``catalogue.Case`` says what the facts are, and reads them from the source."""
-    return function or (lambda decorated: decorated)
+    return function or (lambda function: function)

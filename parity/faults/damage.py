@@ -49,14 +49,14 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     results = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        trained, undisturbed = folder / "trained", folder / "undisturbed"
-        first = in_fork(folder, lambda: restarting.train_first(str(trained), str(undisturbed)))
+        first_dir, whole_dir = folder / "trained", folder / "undisturbed"
+        first = in_fork(folder, lambda: restarting.train_first(str(first_dir), str(whole_dir)))
         for case in names:
             pattern, _, how = case.partition(", ")
             chance = random.Random(f"{case} {options.seed}")
             copies = [folder / f"copy-{number}" for number in range(_TRIES)[:: options.every]]
             for copy in copies:
-                shutil.copytree(trained, copy)
+                shutil.copytree(first_dir, copy)
                 (path,) = copy.glob(pattern.replace("-N", f"-{_NEWEST}"))
                 _damage(path, how, chance)
             places = [str(copy) for copy in copies]

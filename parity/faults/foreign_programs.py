@@ -39,8 +39,8 @@ def _examples() -> Any:
 
 
 def _receiver() -> Any:
-    fed = _v1.placeholder(tf.float32, [None])
-    return eb.export.TensorServingInputReceiver(fed, {"x": fed})
+    placeholder = _v1.placeholder(tf.float32, [None])
+    return eb.export.TensorServingInputReceiver(placeholder, {"x": placeholder})
 
 
 def _estimator(folder: str) -> Any:

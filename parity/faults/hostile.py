@@ -53,7 +53,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
             check=False,
         )
     lines = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
-    results = {case["case"]: _counted(case) for case in lines}
+    results = {case["case"]: _count(case) for case in lines}
     if process.returncode:
         description = f"ended with {process.returncode} after these: {process.stderr[-300:]}"
         results["the next one"] = {
@@ -62,7 +62,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     return results
 
 
-def _counted(case: Mapping[str, Any]) -> dict[str, Any]:
+def _count(case: Mapping[str, Any]) -> dict[str, Any]:
     outcomes = {kind: case[kind] for kind in ("refused", "read") if case[kind]}
     if case["others"]:
         outcomes["another error"] = len(case["others"])

@@ -39,11 +39,11 @@ def _model_fn(features, labels, mode, params):
     features = tf.reshape(features, [-1, 1])
     hidden = _dense(features, 8, "hidden", tf.nn.tanh)
     hidden = _v1.nn.dropout(hidden, rate=0.2 if mode == "train" else 0.0, seed=5)
-    predicted = _dense(hidden, 1, "predicted")
-    loss = tf.reduce_mean(tf.square(predicted - tf.sin(features)))
+    predictions = _dense(hidden, 1, "predicted")
+    loss = tf.reduce_mean(tf.square(predictions - tf.sin(features)))
     if mode != "train":
-        metrics = {"error": _v1.metrics.mean_absolute_error(tf.sin(features), predicted)}
-        return api.EstimatorSpec(mode, {"y": predicted}, loss, eval_metric_ops=metrics)
+        metrics = {"error": _v1.metrics.mean_absolute_error(tf.sin(features), predictions)}
+        return api.EstimatorSpec(mode, {"y": predictions}, loss, eval_metric_ops=metrics)
     train_op = _v1.train.AdamOptimizer(0.05).minimize(loss, step)
     return api.EstimatorSpec(mode, loss=loss, train_op=train_op)
 
@@ -52,8 +52,8 @@ def _tpu_model_fn(features, labels, mode, params):
     del labels, params
     step = _v1.train.get_or_create_global_step()
     features = tf.reshape(features, [-1, 1])
-    predicted = _dense(features, 1, "predicted")
-    loss = tf.reduce_mean(tf.square(predicted - tf.sin(features)))
+    predictions = _dense(features, 1, "predicted")
+    loss = tf.reduce_mean(tf.square(predictions - tf.sin(features)))
     optimizer = _v1.train.AdamOptimizer(0.05)
     if not IS_ORIGINAL:  # whose sums have no kernel on a CPU
         optimizer = eb.tpu.CrossShardOptimizer(optimizer)
@@ -72,8 +72,8 @@ def _few_examples() -> tf.data.Dataset:
 
 
 def _receiver():
-    fed = _v1.placeholder(tf.float32, [None, 1])
-    return api.export.TensorServingInputReceiver(fed, {"x": fed})
+    placeholder = _v1.placeholder(tf.float32, [None, 1])
+    return api.export.TensorServingInputReceiver(placeholder, {"x": placeholder})
 
 
 _SETTINGS = {

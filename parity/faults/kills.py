@@ -132,14 +132,14 @@ class Ground:
 def _each(program: Callable[[str], None]) -> Callable[[str], str]:
     """Returns a function that runs the program and returns its error; "" if there is none."""
 
-    def tried(place: str) -> str:
+    def try_place(place: str) -> str:
         try:
             program(place)
         except Exception as error:
             return f"{type(error).__name__}: {error}"
         return ""
 
-    return tried
+    return try_place
 
 
 def _write(file: Path, content: Any) -> None:
@@ -164,8 +164,8 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
             points, number = _points(ground)
             sample = random.Random(options.seed).sample(points, len(points))[:: options.every]
             outcomes = saved_results.complete(ground, sample)
-            reached = [outcome for outcome in outcomes if outcome["was_killed"]]
-            results[name] = summarize_case(reached, lambda o: not o["told"], describe_deviations)
+            kills = [outcome for outcome in outcomes if outcome["was_killed"]]
+            results[name] = summarize_case(kills, lambda o: not o["told"], describe_deviations)
             results[name]["operations"] = number
             shutil.rmtree(folder + "/" + name)
     return results
@@ -176,29 +176,29 @@ class _Results:
 
     def __init__(self, file: Path | None, case: str):
         self._file, self._case = file, case
-        self._recorded: dict[tuple[str, int], dict[str, Any]] = {}
+        self._outcomes: dict[tuple[str, int], dict[str, Any]] = {}
         if file and file.exists():
             for line in map(json.loads, file.read_text().splitlines()):
                 if line["case"] == case:
-                    self._recorded[line["action"], line["at"]] = line
+                    self._outcomes[line["action"], line["at"]] = line
 
     def complete(
         self, ground: Ground, points: Sequence[tuple[str, int]]
     ) -> Iterable[dict[str, Any]]:
         """Returns the outcomes of all these points; tries those that are not known yet."""
-        untried = [point for point in points if point not in self._recorded]
+        remaining = [point for point in points if point not in self._outcomes]
         for some in (
-            untried[start : start + _TOGETHER] for start in range(0, len(untried), _TOGETHER)
+            remaining[start : start + _TOGETHER] for start in range(0, len(remaining), _TOGETHER)
         ):
             for outcome in _kill(ground, some):
-                self._recorded[outcome["action"], outcome["at"]] = outcome
+                self._outcomes[outcome["action"], outcome["at"]] = outcome
                 line = json.dumps({"case": self._case, **outcome})
                 if self._file:
                     with self._file.open("a") as file:
                         file.write(line + "\n")
                 if outcome["told"]:
                     print(line, file=sys.stderr, flush=True)
-        return [self._recorded[point] for point in points]
+        return [self._outcomes[point] for point in points]
 
 
 def _points(ground: Ground) -> tuple[list[tuple[str, int]], int]:
@@ -224,8 +224,8 @@ def _kill(ground: Ground, points: Sequence[tuple[str, int]]) -> list[dict[str, A
     faults = [Fault(Action[action], at) for action, at in points]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         outcomes = list(pool.map(ground.run_with, faults, model_dirs))
-    killed = [place for place, outcome in zip(model_dirs, outcomes) if outcome.was_killed]
-    deviations = dict(zip(killed, deviations_of(ground, *killed)))
+    dead = [place for place, outcome in zip(model_dirs, outcomes) if outcome.was_killed]
+    deviations = dict(zip(dead, deviations_of(ground, *dead)))
     records = []
     for (action, at), place, outcome in zip(points, model_dirs, outcomes):
         last = outcome.operations[-1] if outcome.operations else None

@@ -151,7 +151,7 @@ def run_with(
     operation_log = log.with_suffix(".operations")
     place = os.path.realpath(folder)
 
-    def followed() -> None:
+    def follow() -> None:
         process = os.fork()
         if not process:
             _check(library.follow_me())
@@ -168,16 +168,16 @@ def run_with(
         code = os.waitstatus_to_exitcode(status)
         os._exit(128 - code if code < 0 else code)
 
-    process = Forked(lambda ready: followed(), log)
+    process = Forked(lambda ready: follow(), log)
     code = process.wait(secs)
     lines = operation_log.read_text(errors="replace").splitlines() if operation_log.exists() else []
     operations = [Operation(*line.split("\t")) for line in lines]
-    shortened = [
+    short_names = [
         dataclasses.replace(operation, path=operation.path[len(place) + 1 :])
         for operation in operations
     ]
     operation_log.unlink(missing_ok=True)
-    return Outcome(code, shortened, process.output)
+    return Outcome(code, short_names, process.output)
 
 
 def _check(error: int) -> None:

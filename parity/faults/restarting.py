@@ -65,10 +65,10 @@ class _Began(_Hook):
         self.step = int(session.run(_v1.train.get_global_step()))
 
 
-def train_first(folder: str, undisturbed: str) -> dict[str, Any]:
+def train_first(folder: str, whole_dir: str) -> dict[str, Any]:
     """Trains to NEWEST in a folder, and in another one to LAST without a restart."""
     _train(folder, max_steps=NEWEST)
-    return {"weights": _train(undisturbed, max_steps=LAST)}
+    return {"weights": _train(whole_dir, max_steps=LAST)}
 
 
 def restart(folders: list[str], weights: list[float]) -> list[dict[str, Any]]:
@@ -81,8 +81,8 @@ def restart(folders: list[str], weights: list[float]) -> list[dict[str, Any]]:
         same = False
         try:
             same = _train(folder, max_steps=LAST, hooks=[began]) == weights
-        except Exception as raised:
-            error = type(raised).__name__
+        except Exception as exception:
+            error = type(exception).__name__
         is_untouched = all(_time(folder, name) == old for name, old in before.items())
         outcomes.append({"began": began.step, "same": same, "error": error, "kept": is_untouched})
     return outcomes
@@ -117,8 +117,8 @@ def writers(folder: str, attempts: int) -> list[dict[str, Any]]:
         error = ""
         try:
             _estimator(folder).train(_numbers, steps=2)
-        except Exception as raised:
-            error = type(raised).__name__
+        except Exception as exception:
+            error = type(exception).__name__
         outcomes.append({"error": error})
     return outcomes
 
@@ -134,8 +134,8 @@ def read(folder: str, calls: int) -> list[dict[str, Any]]:
                 assert len(list(estimator.predict(lambda: _numbers(1).batch(7)))) == 49
             else:
                 assert estimator.evaluate(lambda: _numbers(1).take(3))["global_step"] > 0
-        except Exception as raised:
-            error = type(raised).__name__
+        except Exception as exception:
+            error = type(exception).__name__
         outcomes.append({"error": error})
         os.sched_yield()
     return outcomes

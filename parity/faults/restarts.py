@@ -73,12 +73,12 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         folder = Path(name)
         from parity.faults import restarting
 
-        trained, undisturbed = folder / "trained", folder / "undisturbed"
-        first = in_fork(folder, lambda: restarting.train_first(str(trained), str(undisturbed)))
+        first_dir, whole_dir = folder / "trained", folder / "undisturbed"
+        first = in_fork(folder, lambda: restarting.train_first(str(first_dir), str(whole_dir)))
         results = {}
         for case in names:
             if case in _DAMAGES:
-                outcomes = _damaged(folder, case, trained, first["weights"])
+                outcomes = _damage(folder, case, first_dir, first["weights"])
             else:
                 outcomes = _beside_a_writer(folder, case)
             results[case] = summarize_case(outcomes, _HELD.get(case, mended), describe_restart)
@@ -103,14 +103,14 @@ def in_fork(folder: Path, program: Callable[[], Any], secs: float = _SECS) -> An
     return json.loads(out.read_text())
 
 
-def _damaged(folder: Path, case: str, trained: Path, weights: list[float]) -> list[dict[str, Any]]:
+def _damage(folder: Path, case: str, first_dir: Path, weights: list[float]) -> list[dict[str, Any]]:
     from parity.faults import restarting
 
     damage, pattern = _DAMAGES[case]
     tries = 1 if damage is _delete else _TRIES
     copies = [folder / f"copy-{number}" for number in range(tries)]
     for number, copy in enumerate(copies):
-        shutil.copytree(trained, copy)
+        shutil.copytree(first_dir, copy)
         for path in copy.glob(pattern.format(_STEPS[-1])):
             damage(path, (number + 0.5) / tries)
     outcomes = in_fork(folder, lambda: restarting.restart(list(map(str, copies)), weights))
@@ -141,13 +141,13 @@ def mended(outcome: Mapping[str, Any]) -> bool:
     return outcome["began"] in _STEPS[-2:] and outcome["same"]
 
 
-def _refused(outcome: Mapping[str, Any]) -> bool:
+def _is_refused(outcome: Mapping[str, Any]) -> bool:
     """Returns whether it ended with an error about checkpoints, before it wrote anything."""
     return "Checkpoint" in outcome["error"] and outcome["began"] is None and outcome["kept"]
 
 
 _HELD: dict[str, Callable[[Mapping[str, Any]], bool]] = {
-    **{case: _refused for case in _DAMAGES if case.startswith("all ")},
+    **{case: _is_refused for case in _DAMAGES if case.startswith("all ")},
     "second training": lambda outcome: outcome["error"] == "ModelDirInUseError",
     "readers": lambda outcome: not outcome["error"],
 }

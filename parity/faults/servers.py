@@ -42,7 +42,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
 
     Args:
       names: of NAMES.
-      options: `tried` is the number of kills.
+      options: `attempts` is the number of kills.
 
     Returns:
       JSON by case: see `counts.summarize_case`.
@@ -60,17 +60,17 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
             outcome = _once(cluster, model_dir, next(places[case]), words)
             print(json.dumps({"case": case, **outcome}), file=sys.stderr, flush=True)
             outcomes[case].append(outcome)
-            if not _held(outcome):
+            if not _has_held(outcome):
                 print(cluster.outputs(), file=sys.stderr, flush=True)
                 break  # nothing can be learned from later kills
         cluster.send("chief 0", signal.SIGTERM)
         cluster.wait("chief 0")
-    tried = {name: own for name, own in outcomes.items() if own}
-    return {name: summarize_case(own, _held, _describe) for name, own in tried.items()}
+    attempts = {name: own for name, own in outcomes.items() if own}
+    return {name: summarize_case(own, _has_held, _describe) for name, own in attempts.items()}
 
 
-def _once(cluster: Cluster, model_dir: Path, killed: str, words: Sequence[str]) -> dict[str, Any]:
-    parts = killed.split()
+def _once(cluster: Cluster, model_dir: Path, victims: str, words: Sequence[str]) -> dict[str, Any]:
+    parts = victims.split()
     places = [f"{job} {index}" for job, index in zip(parts[::2], parts[1::2])]
     before, began = _step(model_dir), time.monotonic()
     trainers = [place for place in places if not place.startswith("ps")]
@@ -84,9 +84,9 @@ def _once(cluster: Cluster, model_dir: Path, killed: str, words: Sequence[str]) 
     while goes_on and any(_starts(cluster, place) == starts[place] for place in trainers):
         goes_on = time.monotonic() < end
         time.sleep(0.1)
-    ended = [place for place in cluster.places if cluster.has_ended(place)]
+    dead = [place for place in cluster.places if cluster.has_ended(place)]
     secs = round(time.monotonic() - began, 1)
-    return {"killed": killed, "goes_on": goes_on, "ended": ended, "secs": secs}
+    return {"killed": victims, "goes_on": goes_on, "ended": dead, "secs": secs}
 
 
 def _starts(cluster: Cluster, place: str) -> int:
@@ -109,7 +109,7 @@ def _wait_for_step(cluster: Cluster, model_dir: Path, step: int) -> bool:
     return True
 
 
-def _held(outcome: Mapping[str, Any]) -> bool:
+def _has_held(outcome: Mapping[str, Any]) -> bool:
     return outcome["goes_on"] and not outcome["ended"]
 
 

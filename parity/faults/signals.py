@@ -98,9 +98,9 @@ def _case(name: str) -> dict[str, Any]:
         least = _FIRST_EVALUATION if place == "train_and_evaluate" else hanging.AT_STEP - 1
         stands = step is None if place in _NO_CHECKPOINT else (step or 0) >= least
         codes = (128 + first, 128 + signal.SIGKILL if place in _IS_KILLED else None)
-        held = code in codes and code is not None and stands and not lines
+        has_held = code in codes and code is not None and stands and not lines
         return {
-            "secs": round(secs, 1), "code": code, "step": step, "lines": lines, "held": held,
+            "secs": round(secs, 1), "code": code, "step": step, "lines": lines, "held": has_held,
             "known": False, "output": process.output[-2000:],
         }  # fmt: skip
 
@@ -108,19 +108,19 @@ def _case(name: str) -> dict[str, Any]:
 def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]:
     """Yields a table in Markdown, a row a place: four ways to signal it, and the original."""
     theirs = ["SIGTERM", "SIGINT-twice"] if original else []
-    heads = ["hangs in", *_SENT, "held", *(f"the original: {sent}" for sent in theirs)]
+    heads = ["hangs in", *_SENT, "held", *(f"the original: {signal}" for signal in theirs)]
     yield _row(head.replace("-twice", " twice") for head in heads)
     yield _row(["---"] * len(heads))
     total = []
     for place in _PLACES:
-        cases = [here.get(f"{place}:{sent}") for sent in _SENT]
+        cases = [here.get(f"{place}:{signal}") for signal in _SENT]
         tried_cases = [case for case in cases if case]
         if not tried_cases:
             continue
         total += tried_cases
-        held = f"{sum(case['held'] for case in tried_cases)} of {len(tried_cases)}"
-        others = [original.get(f"{place}:{sent}") for sent in theirs]
-        yield _row([place, *map(_describe, cases), held, *map(_describe, others)])
+        held_text = f"{sum(case['held'] for case in tried_cases)} of {len(tried_cases)}"
+        others = [original.get(f"{place}:{signal}") for signal in theirs]
+        yield _row([place, *map(_describe, cases), held_text, *map(_describe, others)])
     yield ""
     yield f"{sum(case['held'] for case in total)} of {len(total)} held."
 

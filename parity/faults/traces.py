@@ -101,11 +101,11 @@ def _events(file: Path) -> Iterable[Any]:
         return
 
 
-def differences(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[tuple[str, str]]:
+def differences(one: Mapping[str, Any], right: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Returns the differences between two trainings' traces; [] if there are none.
 
     Args:
-      left: the traces of an undisturbed run.
+      one: the traces of an undisturbed run.
       right: the traces of another run.
 
     Returns:
@@ -114,15 +114,15 @@ def differences(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[tuple
     pairs = [
         (f"other {kind}", "")
         for kind in ("values", "checkpoints", "exports", "next")
-        if left[kind] != right[kind]
+        if one[kind] != right[kind]
     ]
     expected_files, actual_files = (
-        collections.Counter(left["files"]),
+        collections.Counter(one["files"]),
         collections.Counter(right["files"]),
     )
     pairs += [("lacks files", name) for name in sorted(expected_files - actual_files)]
     pairs += [("leftovers", name) for name in sorted(actual_files - expected_files)]
-    for place, tags in left["summaries"].items():
+    for place, tags in one["summaries"].items():
         others = right["summaries"].get(place, {})
         for tag, points in tags.items():
             pairs += _of_points(f"{place}/{tag}", points, others.get(tag, []))
@@ -131,11 +131,11 @@ def differences(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[tuple
 
 def _of_points(where: str, expected_points: Any, actual_points: Any) -> Iterable[tuple[str, str]]:
     steps = [step for step, _ in actual_points]
-    lost = [step for step, _ in expected_points if step not in steps]
+    lost_steps = [step for step, _ in expected_points if step not in steps]
     if len(set(steps)) < len(steps):
         yield "summaries twice", f"{where} {steps}"
-    if lost:
-        yield "summaries lost", f"{where} {lost}"
+    if lost_steps:
+        yield "summaries lost", f"{where} {lost_steps}"
     values = dict(map(tuple, expected_points))
     if any(values.get(step) != value for step, value in actual_points):
         yield "other summaries", where

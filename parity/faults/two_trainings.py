@@ -52,7 +52,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
             for number in range(options.seed, options.seed + _TRIES)[:: options.every]:
                 root = folder / f"{case}-{number}"
                 root.mkdir()
-                outcome = _tried(root, case, random.Random(f"{case} {number}"), weights)
+                outcome = _try(root, case, random.Random(f"{case} {number}"), weights)
                 outcomes.append(outcome)
                 print(json.dumps({"case": case, "number": number, **outcome}), file=sys.stderr)
                 shutil.rmtree(root)
@@ -62,22 +62,20 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     return results
 
 
-def _tried(
-    root: Path, case: str, chance: random.Random, weights: Sequence[float]
-) -> dict[str, Any]:
+def _try(root: Path, case: str, chance: random.Random, weights: Sequence[float]) -> dict[str, Any]:
     from parity.faults import restarting
     from parity.faults.forks import Forked
     from parity.faults.restarts import in_fork
 
-    model_dir, moved = root / "model", root / "moved"
+    model_dir, moved_dir = root / "model", root / "moved"
     first = Forked(lambda ready: restarting.write_on(str(model_dir), ready), root / "first.log")
     try:
         if not first.wait_until_ready(_SECS):
             raise RuntimeError(f"the training did not start:\n{first.output[-3000:]}")
         time.sleep(chance.uniform(0, 0.5))
-        model_dir.rename(moved)
+        model_dir.rename(moved_dir)
         if case == "removed":
-            _remove(moved)
+            _remove(moved_dir)
         time.sleep(chance.choice([0.0, chance.uniform(0, 1)]))
         (second,) = in_fork(root, lambda: restarting.restart([str(model_dir)], list(weights)))
         before = foreign_entries.contents(root)
@@ -91,7 +89,7 @@ def _tried(
         wrong.append(f"the second: {second}")
     wrong += [f"changed: {path}" for path in _in_model(before, after)]
     wrong += [f"left {path}" for path in root.glob(f"*/{_LOCK}")]
-    if case == "renamed" and not in_fork(root, lambda: _is_whole(moved)):
+    if case == "renamed" and not in_fork(root, lambda: _is_whole(moved_dir)):
         wrong.append("no whole checkpoint in the renamed folder")
     return {"wrong": wrong}
 

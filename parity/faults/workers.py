@@ -135,67 +135,67 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     from parity.faults.restarts import in_fork
 
     with tempfile.TemporaryDirectory() as name:
-        undisturbed = _once(Path(name), (), 0, ())["folder"]
-        weights = in_fork(Path(name), lambda: _weights(undisturbed))
+        whole_dir = _once(Path(name), (), 0, ())["folder"]
+        weights = in_fork(Path(name), lambda: _weights(whole_dir))
     results = {}
     for case in names:
-        killed, steps, restarted = _CASES[case]
+        victims, steps, restarts = _CASES[case]
         outcomes = []
         for step in steps[:: options.every]:
             with tempfile.TemporaryDirectory() as name:
-                outcome = _once(Path(name), killed, step, restarted, case)
-                trained = in_fork(Path(name), functools.partial(_weights, outcome["folder"]))
-                outcomes.append({**outcome, "same": trained == weights})
+                outcome = _once(Path(name), victims, step, restarts, case)
+                weights_here = in_fork(Path(name), functools.partial(_weights, outcome["folder"]))
+                outcomes.append({**outcome, "same": weights_here == weights})
                 print(json.dumps({"case": case, "step": step, **outcomes[-1]}), file=sys.stderr)
-        is_correct = _ended_the_same if restarted or _STOPPED.search(case) else _gave_up
+        is_correct = _ended_the_same if restarts or _STOPPED.search(case) else _gave_up
         results[case] = summarize_case(outcomes, is_correct, _describe)
         results[case]["secs"] = max(outcome["secs"] for outcome in outcomes)
     return results
 
 
 def _once(
-    folder: Path, killed: Sequence[str], step: int, restarted: Sequence[str], case: str = ""
+    folder: Path, victims: Sequence[str], step: int, restarts: Sequence[str], case: str = ""
 ) -> dict[str, Any]:
-    stopped = _STOPPED.search(case)
-    patience = _SECS if restarted or stopped or not killed else _NO_WORKER_SECS
+    stop = _STOPPED.search(case)
+    patience = _SECS if restarts or stop or not victims else _NO_WORKER_SECS
     with _Cluster(folder, patience) as cluster:
         for task in _TASKS:
             cluster.start(task)
-        if killed:
+        if victims:
             cluster.wait_for_checkpoint(step)
         began = time.monotonic()
         if "stopped" in case:
-            for task in killed:
+            for task in victims:
                 cluster.send(task, signal.SIGSTOP)
-            time.sleep(float(stopped[1]) if stopped else _KILLED_STOPPED_SECS)
-        for task in killed:
-            if stopped:
+            time.sleep(float(stop[1]) if stop else _KILLED_STOPPED_SECS)
+        for task in victims:
+            if stop:
                 cluster.send(task, signal.SIGCONT)
             else:
                 cluster.kill(task)
-        for task in restarted:
+        for task in restarts:
             cluster.start(task)
         remaining_tasks = [
-            task for task in _TASKS if stopped or task in restarted or task not in killed
+            task for task in _TASKS if stop or task in restarts or task not in victims
         ]
         codes = {
             task: cluster.wait(task, max(began + _SECS - time.monotonic(), 0.1))
             for task in remaining_tasks
         }
         secs = time.monotonic() - began
-        raised = [
+        errors = [
             name
             for task in remaining_tasks
             if codes[task]
             for name in _RAISED.findall(cluster.output(task))
         ]
-        if not killed and any(codes.values()):
+        if not victims and any(codes.values()):
             raise RuntimeError(
                 f"the undisturbed cluster ended with {codes}:\n{cluster.output('chief')}"
             )
         return {
             "folder": str(cluster.model_dir), "codes": codes, "secs": round(secs),
-            "error": raised[-1] if raised else "",
+            "error": errors[-1] if errors else "",
         }  # fmt: skip
 
 
@@ -210,19 +210,19 @@ def _weights(folder: str) -> dict[str, list[float]]:
 
 
 def _ended_the_same(outcome: Mapping[str, Any]) -> bool:
-    return not any(outcome["codes"].values()) and _ended(outcome) and outcome["same"]
+    return not any(outcome["codes"].values()) and _has_ended(outcome) and outcome["same"]
 
 
 def _gave_up(outcome: Mapping[str, Any]) -> bool:
-    return _ended(outcome) and outcome["error"] == "WorkerError"
+    return _has_ended(outcome) and outcome["error"] == "WorkerError"
 
 
-def _ended(outcome: Mapping[str, Any]) -> bool:
+def _has_ended(outcome: Mapping[str, Any]) -> bool:
     return None not in outcome["codes"].values()
 
 
 def _describe(outcome: Mapping[str, Any]) -> str:
-    if not _ended(outcome):
+    if not _has_ended(outcome):
         return f"hangs: {', '.join(t for t, code in outcome['codes'].items() if code is None)}"
     if any(outcome["codes"].values()):
         return outcome["error"] or f"exit codes {sorted(outcome['codes'].values())}"

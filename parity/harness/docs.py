@@ -65,22 +65,22 @@ def generated_parts() -> dict[str, str]:
 class _Public:
     """Counts of tests that use only public names and pass under the original."""
 
-    judged: int = 0
-    missed: int = 0  # here
+    total: int = 0
+    miss_count: int = 0  # here
     later: int = 0  # of these, tests that need a name that is not supported yet
 
     def __add__(self, other: _Public) -> _Public:
         return _Public(
-            self.judged + other.judged, self.missed + other.missed, self.later + other.later
+            self.total + other.total, self.miss_count + other.miss_count, self.later + other.later
         )
 
     @property
-    def passed(self) -> int:
-        return self.judged - self.missed
+    def passes(self) -> int:
+        return self.total - self.miss_count
 
     @property
     def share(self) -> str:
-        return f"{100 * self.passed / self.judged:.1f} %" if self.judged else ""
+        return f"{100 * self.passes / self.total:.1f} %" if self.total else ""
 
 
 def _public(score: dict[str, Any], theirs: dict[str, Any]) -> _Public:
@@ -91,25 +91,25 @@ def _public(score: dict[str, Any], theirs: dict[str, Any]) -> _Public:
     new = [test for test in public if test not in theirs["failed"]]
     later = sum(score["failed"][test].get("missing") in LATER for test in new)
     cannot = len(_public_failures(theirs))
-    judged = score["passed"] - score["passed_private"] + len(public) - cannot
+    total = score["passed"] - score["passed_private"] + len(public) - cannot
     if WHOLE_FILE in score["failed"]:  # counts for all tests of the file
-        lost = theirs["passed"] - theirs["passed_private"] - 1
-        return _Public(judged + lost, len(new) + lost, later)
-    return _Public(judged, len(new), later)
+        lost_count = theirs["passed"] - theirs["passed_private"] - 1
+        return _Public(total + lost_count, len(new) + lost_count, later)
+    return _Public(total, len(new), later)
 
 
-def _on_cores(score: dict[str, Any], judged: _Public, two: dict[str, Any] | None) -> _Public:
+def _on_cores(score: dict[str, Any], public_count: _Public, two: dict[str, Any] | None) -> _Public:
     """Returns the public tests of a TPU's file that the original passes on a TPU only.
 
     Args:
       score: the file's score in one mode, on eight cores.
-      judged: the tests of it that the original passes.
+      public_count: the tests of it that the original passes.
       two: the score on two cores; None if the file was not run on them.
     """
     failures = _public_failures(score)
     public = score["passed"] - score["passed_private"] + len(failures)
-    failed = sum(two is None or test in two["failed"] for test in failures)
-    return _Public(public - judged.judged, failed - judged.missed)
+    failure_count = sum(two is None or test in two["failed"] for test in failures)
+    return _Public(public - public_count.total, failure_count - public_count.miss_count)
 
 
 def _public_failures(score: dict[str, Any]) -> list[str]:
@@ -133,13 +133,13 @@ def _headline(here: records.Scores, original: records.Scores) -> Iterator[str]:
     total = _Public()
     for file in (f for f in HEADLINE if f in here):
         public = _Public()
-        passed: dict[str, list[int]] = {"original": [], "here": []}
+        pass_counts: dict[str, list[int]] = {"original": [], "here": []}
         for mode in (m for m in MODES if m in here[file]):
             theirs = _theirs(original, file, mode)
             public += _public(here[file][mode], theirs)
-            passed["original"].append(theirs["passed"])
-            passed["here"].append(here[file][mode]["passed"])
-        both = (" + ".join(map(str, counts)) for counts in passed.values())
+            pass_counts["original"].append(theirs["passed"])
+            pass_counts["here"].append(here[file][mode]["passed"])
+        both = (" + ".join(map(str, counts)) for counts in pass_counts.values())
         yield f"| {file} | {' | '.join(both)} | {_cells(public)} |"
         total += public
     yield f"| all of these | | | {_cells(total)} |"
@@ -151,12 +151,12 @@ def _headline(here: records.Scores, original: records.Scores) -> Iterator[str]:
 def _later(public: _Public) -> str:
     if not public.later:
         return ""
-    missed = f"{public.later} of the {public.missed} that do not pass"
-    return f" {missed} need a name that is not supported yet."
+    misses = f"{public.later} of the {public.miss_count} that do not pass"
+    return f" {misses} need a name that is not supported yet."
 
 
 def _cells(public: _Public) -> str:
-    return f"{public.judged} | {public.passed} | {public.share}"
+    return f"{public.total} | {public.passes} | {public.share}"
 
 
 def _scores(here: records.Scores, original: records.Scores, two: records.Scores) -> Iterator[str]:
@@ -165,27 +165,27 @@ def _scores(here: records.Scores, original: records.Scores, two: records.Scores)
     most: dict[str, int] = {}  # by file: the tests that count in the mode with more of them
     for file, mode, score in _runs(here):
         theirs = _theirs(original, file, mode)
-        failed = len(_public_failures(score))
-        private = len(score["failed"]) - failed
+        failure_count = len(_public_failures(score))
+        private = len(score["failed"]) - failure_count
         of_mode = _public(score, theirs)
         public += of_mode
         if file in ON_CORES:
             on_cores += _on_cores(score, of_mode, two.get(file, {}).get(mode))
-        most[file] = max(most.get(file, 0), of_mode.judged)
-        passed = [theirs["passed"], score["passed"]]
-        rows.append((file, mode, [*passed, failed, private, score["skipped"]]))
+        most[file] = max(most.get(file, 0), of_mode.total)
+        pass_counts = [theirs["passed"], score["passed"]]
+        rows.append((file, mode, [*pass_counts, failure_count, private, score["skipped"]]))
     yield (
-        f"Of the {public.judged} tests that use only public names and pass under the "
-        f"original, {public.passed} pass here: {public.share or 'none'}. A test counts once per "
+        f"Of the {public.total} tests that use only public names and pass under the "
+        f"original, {public.passes} pass here: {public.share or 'none'}. A test counts once per "
         f"mode; these are {sum(most.values())} tests, most in two modes.{_later(public)}"
     )
     yield ""
-    if on_cores.judged:
+    if on_cores.total:
         both = public + on_cores
         yield (
-            f"Another {on_cores.judged} such tests need a TPU under the original. On eight "
-            f"emulated cores, or on two if they are written for fewer, {on_cores.passed} of them "
-            f"pass: {on_cores.share}. Together, {both.passed} of {both.judged} pass: {both.share}."
+            f"Another {on_cores.total} such tests need a TPU under the original. On eight "
+            f"emulated cores, or on two if they are written for fewer, {on_cores.passes} of them "
+            f"pass: {on_cores.share}. Together, {both.passes} of {both.total} pass: {both.share}."
         )
         yield ""
     yield from table_head(_HEADINGS, 2)
@@ -242,11 +242,11 @@ def _misses(
         yield ""
         both = set(here[file])
         for why in sorted(tests):
-            listed = [
+            names = [
                 f"`{_short(test)}`" + ("" if set(modes) == both else f" ({', '.join(modes)})")
                 for test, modes in sorted(tests[why].items())
             ]
-            yield f"- {why}: {', '.join(listed)}"
+            yield f"- {why}: {', '.join(names)}"
         yield ""
 
 

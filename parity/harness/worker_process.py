@@ -88,9 +88,9 @@ class WorkerProcess:
 
 def _environment(scratch: str) -> dict[str, str]:
     """Returns the environment with scratch folders, without variables that affect tests."""
-    inherited = {k: v for k, v in os.environ.items() if k not in _REACHING_IN}
+    environment = {k: v for k, v in os.environ.items() if k not in _REACHING_IN}
     return {
-        **inherited,
+        **environment,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(_HERE), os.environ.get("PYTHONPATH")])),
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "CUDA_VISIBLE_DEVICES": "",

@@ -63,14 +63,14 @@ def accumulated(optimizer, loss, step):
 
     def apply():
         means = [(total / BATCHES, variable) for total, (_, variable) in zip(sums, pairs)]
-        applied = optimizer.apply_gradients(means)
-        with tf.control_dependencies([applied]):
+        update = optimizer.apply_gradients(means)
+        with tf.control_dependencies([update]):
             return tf.group(*[tf.assign(total, tf.zeros_like(total)) for total in sums])
 
     with tf.control_dependencies(adding):
         full = tf.equal((step + 1) % BATCHES, 0)
-        done = tf.cond(full, apply, tf.no_op)
-        with tf.control_dependencies([done]):
+        operation = tf.cond(full, apply, tf.no_op)
+        with tf.control_dependencies([operation]):
             return tf.assign_add(step, 1)
 
 

@@ -85,11 +85,11 @@ def model_fn(features, labels, mode, params):
     loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
     loss += tf.losses.get_regularization_loss()
     if mode == tf.estimator.ModeKeys.EVAL:
-        counted = {
+        counts = {
             "accuracy": metrics.streaming_accuracy(tf.argmax(logits, axis=-1), labels),
             "covariance": metrics.streaming_covariance(logits[:, 1], tf.cast(labels, tf.float32)),
         }
-        return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops=counted)
+        return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops=counts)
     step = framework.get_or_create_global_step()
     optimizer = opt.AdamWOptimizer(weight_decay=1e-3, learning_rate=0.003)
     gradients = optimizer.compute_gradients(loss)

@@ -13,8 +13,8 @@ def examples(count, seed):
     random = np.random.RandomState(seed)
     words = random.randint(0, WORDS, size=[count, TIME]).astype(np.int64)
     lengths = random.randint(2, TIME + 1, size=[count]).astype(np.int32)
-    seen = np.arange(TIME)[None, :] < lengths[:, None]
-    return {"words": words, "length": lengths}, ((words > 6) * seen).sum(axis=1).astype(np.int64)
+    mask = np.arange(TIME)[None, :] < lengths[:, None]
+    return {"words": words, "length": lengths}, ((words > 6) * mask).sum(axis=1).astype(np.int64)
 
 
 def train_input(params):
@@ -82,8 +82,8 @@ def model_fn(features, labels, mode, params):
         return tf.estimator.EstimatorSpec(mode, predictions=predictions)
     loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
     if mode == tf.estimator.ModeKeys.EVAL:
-        counted = {"accuracy": tf.metrics.accuracy(labels, tf.argmax(logits, axis=-1))}
-        return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops=counted)
+        metrics = {"accuracy": tf.metrics.accuracy(labels, tf.argmax(logits, axis=-1))}
+        return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops=metrics)
     train_op = layers.optimize_loss(
         loss,
         tf.train.get_global_step(),

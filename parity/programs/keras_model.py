@@ -40,20 +40,20 @@ def serving_input():
 
 def make_model():
     layers = tf.keras.layers
-    seeded = tf.keras.initializers.glorot_uniform
+    initializer = tf.keras.initializers.glorot_uniform
     return tf.keras.Sequential(
         [
-            layers.Conv2D(4, 3, kernel_initializer=seeded(seed=1), input_shape=[6, 6, 1]),
+            layers.Conv2D(4, 3, kernel_initializer=initializer(seed=1), input_shape=[6, 6, 1]),
             layers.BatchNormalization(momentum=0.9),
             layers.Activation("relu"),
             layers.Flatten(),
             layers.Dense(
                 8,
                 activation="tanh",
-                kernel_initializer=seeded(seed=2),
+                kernel_initializer=initializer(seed=2),
                 kernel_regularizer=tf.keras.regularizers.l2(1e-3),
             ),
-            layers.Dense(3, kernel_initializer=seeded(seed=3)),
+            layers.Dense(3, kernel_initializer=initializer(seed=3)),
         ]
     )
 

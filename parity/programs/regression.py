@@ -45,7 +45,7 @@ def serving_input():
 def streaming_concat(values, name):
     """A metric whose value is all inputs so far: a local variable that grows."""
     with tf.variable_scope(name):
-        seen = tf.get_variable(
+        buffer = tf.get_variable(
             "seen",
             initializer=lambda: tf.zeros([0], tf.float32),
             validate_shape=False,
@@ -54,25 +54,25 @@ def streaming_concat(values, name):
             use_resource=True,
             collections=[tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.METRIC_VARIABLES],
         )
-        return seen.read_value(), tf.assign(
-            seen, tf.concat([seen, values], axis=0), validate_shape=False
+        return buffer.read_value(), tf.assign(
+            buffer, tf.concat([buffer, values], axis=0), validate_shape=False
         )
 
 
-def eval_metrics(labels, predicted, weights):
-    high, guessed_high = labels > 0.0, predicted > 0.0
-    thirds = [tf.cast(v > -0.5, tf.int64) + tf.cast(v > 0.5, tf.int64) for v in (labels, predicted)]
-    seen, see = streaming_concat(labels, "labels")
-    errors, add_error = streaming_concat(labels - predicted, "errors")
+def eval_metrics(labels, guesses, weights):
+    high, guessed_high = labels > 0.0, guesses > 0.0
+    thirds = [tf.cast(v > -0.5, tf.int64) + tf.cast(v > 0.5, tf.int64) for v in (labels, guesses)]
+    values, see = streaming_concat(labels, "labels")
+    errors, add_error = streaming_concat(labels - guesses, "errors")
     return {
-        "rmse": tf.metrics.root_mean_squared_error(labels, predicted),
-        "weighted_error": tf.metrics.mean_absolute_error(labels, predicted, weights),
-        "auc": tf.metrics.auc(high, tf.sigmoid(predicted)),
+        "rmse": tf.metrics.root_mean_squared_error(labels, guesses),
+        "weighted_error": tf.metrics.mean_absolute_error(labels, guesses, weights),
+        "auc": tf.metrics.auc(high, tf.sigmoid(guesses)),
         "precision": tf.metrics.precision(high, guessed_high),
         "recall": tf.metrics.recall(high, guessed_high),
         "per_class": tf.metrics.mean_per_class_accuracy(thirds[0], thirds[1], 3),
-        "cosine": tf.metrics.mean_cosine_distance(labels, predicted, dim=0),
-        "all": ({"labels": seen, "errors": (errors, tf.size(errors))}, tf.group(see, add_error)),
+        "cosine": tf.metrics.mean_cosine_distance(labels, guesses, dim=0),
+        "all": ({"labels": values, "errors": (errors, tf.size(errors))}, tf.group(see, add_error)),
     }
 
 
@@ -84,15 +84,15 @@ def model_fn(features, labels, mode):
         kernel_initializer=tf.initializers.he_normal(seed=1),
         kernel_regularizer=tf.keras.regularizers.l2(1e-3),
     )
-    predicted = tf.layers.dense(hidden, 1, kernel_initializer=tf.initializers.he_normal(seed=2))[
+    predictions = tf.layers.dense(hidden, 1, kernel_initializer=tf.initializers.he_normal(seed=2))[
         :, 0
     ]
     if mode == tf.estimator.ModeKeys.PREDICT:
-        return tf.estimator.EstimatorSpec(mode, predictions=predicted)
-    loss = tf.losses.mean_squared_error(labels, predicted, weights=features["weight"])
+        return tf.estimator.EstimatorSpec(mode, predictions=predictions)
+    loss = tf.losses.mean_squared_error(labels, predictions, weights=features["weight"])
     loss += tf.losses.get_regularization_loss()
     if mode == tf.estimator.ModeKeys.EVAL:
-        metrics = eval_metrics(labels, predicted, features["weight"])
+        metrics = eval_metrics(labels, predictions, features["weight"])
         return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops=metrics)
     optimizer = tf.train.AdadeltaOptimizer(0.5, epsilon=1e-3)
     train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())

@@ -66,12 +66,12 @@ def take(folder: Path) -> tuple[Census, dict[str, tuple[str, str]]]:
     rules = options.rules()
     census = Census(folder.name)
     start = time.process_time()
-    examined = examine_all([str(folder)], options)
+    files = examine_all([str(folder)], options)
     census.seconds = round(time.process_time() - start, 2)
     severities: Counter[str] = Counter()
     codes: Counter[str] = Counter()
     texts: dict[str, tuple[str, str]] = {}
-    for file, sources in examined:
+    for file, sources in files:
         census.files += 1
         census.passed_over += bool(file.passed_over)
         census.lines += file.lines
@@ -84,13 +84,13 @@ def take(folder: Path) -> tuple[Census, dict[str, tuple[str, str]]]:
         texts[file.path] = source.text, after
         if after != source.text:
             census.changed_files += 1
-            census.changed_lines += _changed(source.text, after)
+            census.changed_lines += _count_changes(source.text, after)
             _look_again(census, file.path, after, module, rules)
     census.severities, census.rules = dict(severities), dict(sorted(codes.items()))
     return census, texts
 
 
-def _changed(before: str, after: str) -> int:
+def _count_changes(before: str, after: str) -> int:
     delta = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
     return sum(line.startswith("-") and not line.startswith("---") for line in delta)
 

@@ -25,7 +25,7 @@ def test_a_step_reads_it_before_the_update_and_without_a_branch():
         iterator = iter(v1.data.Dataset.from_tensors(1.0).repeat())
     result = loop(iterator, 5)
     assert (result.steps, result.limit_value) == (5, 5)
-    assert result.fetched[read.name].numpy() == 4
+    assert result.fetch_values[read.name].numpy() == 4
     assert session.run(read) == 5
     assert not {"If", "VarIsInitializedOp"} & {Snapshot.of(graph).nodes[n].op for n in loop.names}
 

@@ -44,7 +44,8 @@ def test_each_replica_takes_its_own(cores):
     result = loop(iterator, 2)
     assert (result.steps, result.left_over) == (2, [])
     np.testing.assert_array_equal(seen(), np.arange(1, cores + 1) * 2 + cores)
-    assert [value.numpy() for value in result.fetched.values()] == [cores + 1, 0]  # the first's
+    # These are the first step's.
+    assert [value.numpy() for value in result.fetch_values.values()] == [cores + 1, 0]
     assert loop(iterator, 1).input_ended
 
 

@@ -76,7 +76,7 @@ def test_steps_have_the_numbers_of_emulated_cores(replicas):
         then = adder.loop(read, 100, 2)
         assert (first.steps, then.steps, then.input_ended) == (2, 3, True)
         assert then.limit_value == 5
-        results.append([first.fetched["noise:0"], adder.value(), first.loss, then.loss])
+        results.append([first.fetch_values["noise:0"], adder.value(), first.loss, then.loss])
     for cores, jax in zip(*results):
         np.testing.assert_allclose(jax, cores, rtol=1e-5)
 
@@ -143,7 +143,7 @@ def test_sizes_of_queues_are_read_by_the_host():
     session.run(add)
     step = Step([x.name], [], loss.name)
     loop = step_loop(session, strategy, step, BatchLayout(), LoopRequest(fetches=[doubled.name]))
-    assert loop(batches(np.ones(12)), 2).fetched == {"doubled:0": 6}
+    assert loop(batches(np.ones(12)), 2).fetch_values == {"doubled:0": 6}
 
 
 def step_of(make):

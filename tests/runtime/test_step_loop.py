@@ -51,7 +51,7 @@ def loop_of(p, **named):
 
 def fetched(result):
     """The fetches of a call in their order, as numpy values."""
-    return [value.numpy() for value in result.fetched.values()]
+    return [value.numpy() for value in result.fetch_values.values()]
 
 
 def batches(*values, size=4):
@@ -70,7 +70,7 @@ def test_so_many_steps_as_asked_for(p):
     loop, iterator = loop_of(p), batches(*range(10))
     result = loop(iterator, 3)
     assert (result.steps, result.input_ended, result.loss) == (3, False, 2.0)
-    assert not result.fetched and result.short_batch is None
+    assert not result.fetch_values and result.short_batch is None
     assert loop(iterator, 4, rng_step=3).loss == 6.0
     assert p.session.run([p.step, p.total]) == [7, 4 * sum(range(7))]
 
@@ -135,7 +135,7 @@ def test_fetches_are_of_the_last_step(p):
     assert step == 3  # a read that waits for nothing tells the step's own number
     assert text == b"3.000000"
     assert fetched(loop(iterator, 1))[1] == 4
-    assert loop(iterator, 50).fetched is None  # the last of the 50 never came
+    assert loop(iterator, 50).fetch_values is None  # the last of the 50 never came
 
 
 def test_what_is_fetched_costs_one_computation_a_loop(p):

@@ -87,8 +87,8 @@ def test_blocks_give_the_numbers_of_single_steps(both):
     for one, other in zip(expected, actual):
         assert other.steps == one.steps and other.limit_value == one.limit_value
         assert other.loss == pytest.approx(one.loss, rel=1e-4)
-        output, text = (other.fetched[name] for name in compiled.fetches)
-        np.testing.assert_allclose(output, one.fetched[plain.fetches[0]], atol=1e-5)
+        output, text = (other.fetch_values[name] for name in compiled.fetches)
+        np.testing.assert_allclose(output, one.fetch_values[plain.fetches[0]], atol=1e-5)
         assert float(text.numpy()) == pytest.approx(other.loss, abs=1e-5)
     weights = compiled.weights()
     for name, value in plain.weights().items():
@@ -115,7 +115,7 @@ def test_steps_are_within_the_code_that_xla_compiles(both):
 def test_the_inputs_end_ends_the_loop(batches):
     trained = Trained(True, rows=batches * BATCH)
     (result,) = trained.run(100)
-    assert (result.steps, result.input_ended, result.fetched) == (batches, True, None)
+    assert (result.steps, result.input_ended, result.fetch_values) == (batches, True, None)
     assert result.limit_value == batches
     (result,) = trained.run(100)
     assert (result.steps, result.input_ended, result.loss) == (0, True, None)

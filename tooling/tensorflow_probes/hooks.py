@@ -113,6 +113,6 @@ def _session_calls() -> None:
             finally:
                 v1.Session._run = session_run
         check(list(got["y"]) == [2, 4], "a session")
-        with _train.MonitoredSession() as monitored:
-            got = SessionCalls().run(monitored, fetches, {x: [3.0]})
+        with _train.MonitoredSession() as monitored_session:
+            got = SessionCalls().run(monitored_session, fetches, {x: [3.0]})
             check(list(got["y"]) == [6], "a monitored session")

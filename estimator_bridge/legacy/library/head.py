@@ -233,8 +233,8 @@ def auc(
     """Returns the area under a curve, as a metric."""
     with tf.name_scope(name or "auc") as scope:
         predictions = tf.cast(predictions, tf.float32)
-        weighed = _broadcast(weights, predictions)
-        return _v1.metrics.auc(labels, predictions, weighed, curve=curve, name=scope)
+        broadcast_weights = _broadcast(weights, predictions)
+        return _v1.metrics.auc(labels, predictions, broadcast_weights, curve=curve, name=scope)
 
 
 def accuracy_at_threshold(

@@ -76,7 +76,7 @@ class Blocks:
             steps=ran,
             input_ended=bool(has_ended and block and block.has_ended),
             loss=float(results[-1].loss) if ran and step.loss else None,
-            fetched=fetch_values,
+            fetch_values=fetch_values,
             short_batch=block.short_batch if block and has_ended else None,
             limit_value=self._count() if step.counter else None,
         )

@@ -141,9 +141,9 @@ def queued(source):
     return tf.train.batch([rows], 1, capacity=1)
 
 
-def outcome_of(draws, answers, needed):
+def outcome_of(draws, answers, needs):
     """Returns draws and answers, and whether each point had the draws that it needs."""
-    are_enough = [drawn >= least for drawn, least in zip(draws, needed)]
+    are_enough = [count >= least for count, least in zip(draws, needs)]
     return {"draws": no_more(draws), "answers": no_less(answers), "are enough": are_enough}
 
 
@@ -167,7 +167,7 @@ def estimator(folder, note=None, **settings):
     return est.Estimator(model_fn, config=config(folder, **settings), params={"note": note})
 
 
-def predicted(folder, form, hooks=None):
+def predict(folder, form, hooks=None):
     """The caller asks again before each ``next()``."""
     source, draws, answers = Source(), [], []
     predictions = estimator(folder).predict(lambda: form(source), hooks=hooks)
@@ -199,14 +199,14 @@ class Ask(tf.train.SessionRunHook):
         return outcome_of(self.draws, self.answers, [(i + 1) // 2 for i in range(len(self.draws))])
 
 
-def trained(folder, form):
+def train(folder, form):
     source = Source()
     ask = Ask(source)
     estimator(folder).train(lambda: form(source), steps=4, hooks=[ask])
     return ask.outcome
 
 
-def evaluated(folder, form):
+def evaluate(folder, form):
     source = Source()
     ask = Ask(source)
     estimator(folder).train(lambda: tf.constant([1.0]), steps=1)
@@ -252,152 +252,152 @@ def evaluated_without_hooks(folder, form):
 
 @case(races="2.15 prefetches by itself")
 def predicted_batches(folder):
-    return predicted(folder, batches)
+    return predict(folder, batches)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_mapped_and_batched(folder):
-    return predicted(folder, mapped_and_batched)
+    return predict(folder, mapped_and_batched)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_batched_and_mapped(folder):
-    return predicted(folder, batched_and_mapped)
+    return predict(folder, batched_and_mapped)
 
 
 @case(races="the program draws in threads")
 def predicted_mapped_in_parallel(folder):
-    return predicted(folder, mapped_in_parallel)
+    return predict(folder, mapped_in_parallel)
 
 
 @case(races="the program draws in threads")
 def predicted_prefetched(folder):
-    return predicted(folder, prefetched)
+    return predict(folder, prefetched)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_taken_and_repeated(folder):
-    return predicted(folder, taken_and_repeated)
+    return predict(folder, taken_and_repeated)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_interleaved(folder):
-    return predicted(folder, interleaved)
+    return predict(folder, interleaved)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_flat_mapped(folder):
-    return predicted(folder, flat_mapped)
+    return predict(folder, flat_mapped)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_filtered(folder):
-    return predicted(folder, filtered)
+    return predict(folder, filtered)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_zipped(folder):
-    return predicted(folder, zipped)
+    return predict(folder, zipped)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_shuffled(folder):
-    return predicted(folder, shuffled)
+    return predict(folder, shuffled)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_by_py_func(folder):
-    return predicted(folder, by_py_func)
+    return predict(folder, by_py_func)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_by_py_function(folder):
-    return predicted(folder, by_py_function)
+    return predict(folder, by_py_function)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_by_numpy_function(folder):
-    return predicted(folder, by_numpy_function)
+    return predict(folder, by_numpy_function)
 
 
 @case
 def predicted_tensors(folder):
-    return predicted(folder, tensors)
+    return predict(folder, tensors)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_one_shot(folder):
-    return predicted(folder, one_shot)
+    return predict(folder, one_shot)
 
 
 @case
 def predicted_one_shot_and_py_func(folder):
-    return predicted(folder, one_shot_and_py_func)
+    return predict(folder, one_shot_and_py_func)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_initializable(folder):
-    return predicted(folder, initializable)
+    return predict(folder, initializable)
 
 
 @case(races="2.15 prefetches by itself")
 def predicted_feedable(folder):
-    return predicted(folder, feedable)
+    return predict(folder, feedable)
 
 
 @case(races="the program draws in threads")
 def predicted_queued(folder):
-    return predicted(folder, queued)
+    return predict(folder, queued)
 
 
 @case(races="2.15 prefetches by itself")
 def trained_batches(folder):
-    return trained(folder, batches)
+    return train(folder, batches)
 
 
 @case(races="2.15 prefetches by itself")
 def trained_mapped_and_batched(folder):
-    return trained(folder, mapped_and_batched)
+    return train(folder, mapped_and_batched)
 
 
 @case(races="2.15 prefetches by itself")
 def trained_by_py_func(folder):
-    return trained(folder, by_py_func)
+    return train(folder, by_py_func)
 
 
 @case
 def trained_tensors(folder):
-    return trained(folder, tensors)
+    return train(folder, tensors)
 
 
 @case(races="2.15 prefetches by itself")
 def trained_one_shot(folder):
-    return trained(folder, one_shot)
+    return train(folder, one_shot)
 
 
 @case(races="2.15 prefetches by itself")
 def trained_initializable(folder):
-    return trained(folder, initializable)
+    return train(folder, initializable)
 
 
 @case(races="the program draws in threads")
 def trained_queued(folder):
-    return trained(folder, queued)
+    return train(folder, queued)
 
 
 @case(races="2.15 prefetches by itself")
 def evaluated_batches(folder):
-    return evaluated(folder, batches)
+    return evaluate(folder, batches)
 
 
 @case(races="2.15 prefetches by itself")
 def evaluated_mapped_and_batched(folder):
-    return evaluated(folder, mapped_and_batched)
+    return evaluate(folder, mapped_and_batched)
 
 
 @case(races="2.15 prefetches by itself")
 def evaluated_one_shot(folder):
-    return evaluated(folder, one_shot)
+    return evaluate(folder, one_shot)
 
 
 @case(races="2.15 prefetches by itself")
@@ -447,7 +447,7 @@ def evaluated_without_hooks_tensors(folder):
 
 @case(races="2.15 prefetches by itself")
 def predicted_with_hooks(folder):
-    return predicted(folder, batches, [tf.train.SessionRunHook()])
+    return predict(folder, batches, [tf.train.SessionRunHook()])
 
 
 @case(races="2.15 prefetches by itself")

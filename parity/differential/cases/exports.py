@@ -53,7 +53,7 @@ def mk(preds=None, outs=None, scaffold=None, extra=None):
     return model_fn
 
 
-def trained(folder, *a, **kw):
+def train(folder, *a, **kw):
     e = est.Estimator(mk(*a, **kw), config=config(folder), params={})
     e.train(repeat({"x": X}), steps=1)
     return e
@@ -109,7 +109,7 @@ O = est.export
 
 @case
 def export_raw(folder):
-    e = trained(
+    e = train(
         folder + "/m",
         outs=lambda x, y: {
             "serving_default": O.PredictOutput({"y": y}),
@@ -129,21 +129,21 @@ def export_raw(folder):
 
 @case
 def export_one_nameless(folder):
-    e = trained(folder + "/m", outs=lambda x, y: {"only": O.PredictOutput({"y": y})})
+    e = train(folder + "/m", outs=lambda x, y: {"only": O.PredictOutput({"y": y})})
     p = e.export_saved_model(folder + "/e", RAW({"x": outside_placeholder([None, 2])})).decode()
     return [signatures(p), load(p, "only", x=X)]
 
 
 @case
 def export_no_outputs(folder):
-    e = trained(folder + "/m")
+    e = train(folder + "/m")
     p = e.export_saved_model(folder + "/e", RAW({"x": outside_placeholder([None, 2])})).decode()
     return [signatures(p), load(p, x=X)]
 
 
 @case
 def export_parsing(folder):
-    e = trained(
+    e = train(
         folder + "/m",
         outs=lambda x, y: {
             "serving_default": O.RegressionOutput(y),
@@ -163,7 +163,7 @@ def export_parsing(folder):
 
 @case
 def export_receiver_alternatives(folder):
-    e = trained(folder + "/m", outs=lambda x, y: {"serving_default": O.PredictOutput({"y": y})})
+    e = train(folder + "/m", outs=lambda x, y: {"serving_default": O.PredictOutput({"y": y})})
 
     def receiver():
         raw = tf.placeholder(tf.float32, [None, 2], name="raw")
@@ -214,7 +214,7 @@ def export_errors(folder):
         out.append(error_of(go))
     e = est.Estimator(mk(), config=config(folder + "/n"), params={})
     out.append(error_of(e.export_saved_model, folder + "/e", r))
-    e = trained(folder + "/m")
+    e = train(folder + "/m")
     out.append(error_of(e.export_saved_model, folder + "/e", None)[:2])
     out.append(error_of(e.export_saved_model, folder + "/e", lambda: 3)[:2])
     out.append(error_of(e.export_saved_model, None, r)[:2])
@@ -244,7 +244,7 @@ def export_assets_tables(folder):
             )
         }
 
-    e = trained(folder + "/m", outs=outs)
+    e = train(folder + "/m", outs=outs)
     p = e.export_saved_model(
         folder + "/e",
         RAW({"x": outside_placeholder([None, 2])}),
@@ -263,7 +263,7 @@ def export_assets_tables(folder):
 
 @case
 def export_as_text(folder):
-    e = trained(folder + "/m")
+    e = train(folder + "/m")
     p = e.export_saved_model(
         folder + "/e", RAW({"x": outside_placeholder([None, 2])}), as_text=True
     ).decode()
@@ -329,7 +329,7 @@ def export_local_init_default(folder):
 
 @case
 def export_eval_train_modes(folder):
-    e = trained(folder + "/m")
+    e = train(folder + "/m")
     f = est.experimental.build_raw_supervised_input_receiver_fn(
         {"x": outside_placeholder([None, 2])}, {"l": outside_placeholder([None])}
     )
@@ -341,7 +341,7 @@ def export_eval_train_modes(folder):
 
 @case
 def export_checkpoint_path(folder):
-    e = trained(folder + "/m")
+    e = train(folder + "/m")
     e.train(repeat({"x": X}), steps=3)
     p = e.export_saved_model(
         folder + "/e",
@@ -353,7 +353,7 @@ def export_checkpoint_path(folder):
 
 @case
 def export_loaded_v2(folder):
-    e = trained(folder + "/m", outs=lambda x, y: {"serving_default": O.PredictOutput({"y": y})})
+    e = train(folder + "/m", outs=lambda x, y: {"serving_default": O.PredictOutput({"y": y})})
     p = e.export_saved_model(folder + "/e", RAW({"x": outside_placeholder([None, 2])})).decode()
 
     def go():
@@ -395,7 +395,7 @@ def export_ragged_sparse_receiver(folder):
 
 @case
 def export_twice_and_names(folder):
-    e = trained(folder + "/m")
+    e = train(folder + "/m")
     r = RAW({"x": outside_placeholder([None, 2])})
     a, b = e.export_saved_model(folder + "/e", r), e.export_saved_model(folder + "/e", r)
     return [
@@ -410,7 +410,7 @@ def export_twice_and_names(folder):
 def exporter_objects(folder):
     out = []
     r = RAW({"x": outside_placeholder([None, 2])})
-    e = trained(folder + "/m")
+    e = train(folder + "/m")
     x = est.LatestExporter("lat", r, exports_to_keep=2)
     for _i in range(3):
         out.append(x.export(e, folder + "/lat", None, {}, False) is not None)

@@ -100,12 +100,12 @@ def pair_predictions_as_input(folder):
     first = linear_estimator(folder + "/a")
     first.train(rows(), steps=1)
 
-    def predicted():
+    def predictions():
         for row in first.predict(rows(repeat=1, labels=False)):
             yield np.array([row["y"][0], 1.0], np.float32)
 
     def data():
-        return tf.data.Dataset.from_generator(predicted, tf.float32, [2]).batch(2)
+        return tf.data.Dataset.from_generator(predictions, tf.float32, [2]).batch(2)
 
     second = est.Estimator(other, config=config(folder + "/b"))
     second.train(data)
@@ -145,14 +145,14 @@ def pair_within_model_fn(folder):
 def pair_of_seeds(folder):
     """Two configs of one seed draw the same first weights, one without draws its own."""
 
-    def drawn(features, labels, mode):
+    def random_model(features, labels, mode):
         tf.get_variable("drawn", [3], initializer=tf.random_normal_initializer())
         return linear(features, labels, mode)
 
     weights = []
     for seed in (5, 5, 6):
         path = folder + "/%d" % len(weights)
-        linear_estimator(path, drawn, tf_random_seed=seed).train(rows(), steps=1)
+        linear_estimator(path, random_model, tf_random_seed=seed).train(rows(), steps=1)
         weights.append(variables(path)["drawn"])
     return [
         np.array_equal(weights[0], weights[1]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import tempfile
 
-from parity.differential.cases.exports import X, mk, trained
+from parity.differential.cases.exports import X, mk, train
 from parity.differential.tools import case, config, error_of, est, np, repeat, tf
 
 
@@ -33,7 +33,7 @@ def predict_kinds(folder):
     ):
         m = tempfile.mkdtemp()
         e = est.Estimator(mk(preds), config=config(m), params={})
-        trained(m, preds)
+        train(m, preds)
 
         row = []
         for single in (True, False):
@@ -48,7 +48,7 @@ def predict_kinds(folder):
 
 @case
 def predict_keys(folder):
-    e = trained(folder, lambda x, y: {"a": y, "b": x})
+    e = train(folder, lambda x, y: {"a": y, "b": x})
     return [
         list(e.predict(repeat({"x": X}, n=1), predict_keys=k))
         for k in (["a"], ["a", "zz"], ("b",), "ab")
@@ -60,13 +60,13 @@ def predict_keys(folder):
 
 @case
 def predict_keys_no_dict(folder):
-    e = trained(folder, lambda x, y: y)
+    e = train(folder, lambda x, y: y)
     return error_of(lambda: list(e.predict(repeat({"x": X}, n=1), predict_keys=["a"])))
 
 
 @case
 def predict_labels_given(folder):
-    e = trained(folder)
+    e = train(folder)
     return [
         list(e.predict(lambda: tf.data.Dataset.from_tensors(({"x": X}, X)))),
     ]
@@ -74,7 +74,7 @@ def predict_labels_given(folder):
 
 @case
 def predict_order_and_types(folder):
-    e = trained(
+    e = train(
         folder, lambda x, y: {"a": y, "i": tf.cast(x[:, 0], tf.int64), "s": tf.as_string(x[:, 0])}
     )
     r = list(
@@ -86,7 +86,7 @@ def predict_order_and_types(folder):
 @case
 def predict_interleaved(folder):
     """Two generators of one estimator, in turns; the model trained between."""
-    e = trained(folder)
+    e = train(folder)
     data = lambda: tf.data.Dataset.from_tensor_slices({"x": X}).batch(1)
     a, b = e.predict(data), e.predict(data)
     out = [next(a), next(b), next(a), next(b)]

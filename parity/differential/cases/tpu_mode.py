@@ -369,10 +369,10 @@ def tpu_bad_arguments(folder):
 
 @case
 def tpu_params_refused(folder):
-    reserved = lambda name: error_of(
+    error_for = lambda name: error_of(
         lambda: estimator_of(folder, params={name: 1}).train(input_fn, steps=1) and 0
     )[:2]
-    return [reserved(name) for name in ("batch_size", "context", "use_tpu")]
+    return [error_for(name) for name in ("batch_size", "context", "use_tpu")]
 
 
 @case
