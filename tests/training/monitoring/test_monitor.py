@@ -245,8 +245,8 @@ def test_a_log_has_each_stage_once(capsys):
                 pass
             line.end_steps()
     assert capsys.readouterr().err.splitlines() == [
-        "Tracing the model ...", "Compiling and running the first steps ...", "step 1/2  loss 0.5000",
-        "Evaluating ...", "step 2/2  loss 0.5000",
+        "Tracing the model ...", "Compiling and running the first steps ...",
+        "step 1/2  loss 0.5000", "Evaluating ...", "step 2/2  loss 0.5000",
     ]  # fmt: skip
 
 
