@@ -66,6 +66,13 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: -seconds.get(item.nodeid.partition("::")[0], float("inf")))
 
 
+def pytest_sessionfinish():
+    """Drops the lines that monitored trainings would write below the summary."""
+    closing_lines = sys.modules.get("estimator_bridge.training.monitoring.closing_lines")
+    if closing_lines is not None:
+        closing_lines._lines.clear()
+
+
 def pytest_collection_finish():
     """Lets garbage collections pass over what is loaded for good: TensorFlow, and all tests."""
     gc.collect()

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from estimator_bridge.base import quiet_start
+
 PROGRAM = """
 import os, sys
 from estimator_bridge.quiet_start import quietly
@@ -69,3 +71,34 @@ tf.constant(1) + 1
     assert run(program) == ""
     loud = run(program, TF_CPP_MIN_LOG_LEVEL="0")
     assert "port.cc" in loud or "cpu_feature_guard" in loud
+
+
+def test_any_program_that_imports_the_library_first_is_quiet():
+    program = """
+import estimator_bridge
+import tensorflow as tf
+print(int(tf.constant(1) + 1))
+"""
+    assert run(program) == ""
+    loud = run(program, TF_CPP_MIN_LOG_LEVEL="0")
+    assert "port.cc" in loud or "cpu_feature_guard" in loud
+
+
+def test_nothing_is_hidden_where_tensorflow_may_kill_its_process(monkeypatch, tmp_path):
+    """Without AVX its last line is the only one that says why."""
+    file = tmp_path / "cpuinfo"
+    monkeypatch.setattr(quiet_start, "_CPU_INFO", str(file))
+    monkeypatch.setattr(quiet_start.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(quiet_start.importlib.metadata, "version", _no_such_package)
+    file.write_text("processor : 0\nflags : fpu sse sse2 avx avx2\n")
+    assert not quiet_start._may_abort()
+    file.write_text("processor : 0\nflags : fpu sse sse2\n")
+    assert quiet_start._may_abort()
+    file.unlink()
+    assert not quiet_start._may_abort()
+    monkeypatch.setattr(quiet_start.importlib.metadata, "version", lambda name: "2.20.0")
+    assert quiet_start._may_abort()
+
+
+def _no_such_package(name):
+    raise quiet_start.importlib.metadata.PackageNotFoundError(name)

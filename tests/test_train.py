@@ -172,6 +172,23 @@ def test_each_package_of_the_extra_is_looked_for(module):
     package = {"sklearn": "scikit-learn"}.get(module, module)
     assert messages[0].startswith(f"train.py: {package} not installed here.")
     assert not say_what_is_missing(lambda name: object(), messages.append)
+
+
+@pytest.mark.parametrize(
+    ("versions", "has_step"),
+    [
+        ({"tensorflow-tpu": "2.20.0"}, True),
+        ({"tensorflow-tpu": "2.20.0", "tensorflow": "2.20.0+tpu"}, False),
+        ({"tensorflow": "2.21.0"}, False),
+    ],
+)
+def test_the_line_for_missing_packages_leaves_tensorflow_tpu_in_place(versions, has_step):
+    messages = []
+    say_what_is_missing(
+        lambda name: None if name == "rich" else object(), messages.append, versions.get
+    )
+    step = "pip install ./estimator_bridge/tensorflow_for_tpu && pip install -e '.[models]'"
+    assert (step in messages[0]) == has_step
     assert len(messages) == 1
 
 

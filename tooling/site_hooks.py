@@ -19,6 +19,8 @@ from mkdocs.structure.pages import Page
 from estimator_bridge.base.public_names import OWN_PLACES
 
 ROOT = Path(__file__).resolve().parent.parent
+# What the search of a site in a folder needs, which the theme would load from a host; the style.
+ASSETS = (ROOT / "tooling" / "iframe-worker.js", ROOT / "tooling" / "site.css")
 # Pages from outside docs/: their paths in the repository and on the site.
 OUTSIDE = {
     "README.md": "index.md",
@@ -64,6 +66,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, target, content=text))
     for package in PACKAGES:
         files.append(File.generated(config, reference_page(package), content=reference(package)))
+    for asset in ASSETS:
+        content = asset.read_text(encoding="utf-8")
+        files.append(File.generated(config, f"assets/{asset.name}", content=content))
     return files
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import platform
 import re
 import sys
 from collections.abc import Mapping
+
+from estimator_bridge.base.tpu_wheels import TENSORFLOW_TPU
 
 __all__ = ["RELEASES", "how_to_install", "why_unfit"]
 
@@ -54,10 +57,22 @@ def how_to_install(python: str) -> str:
             f"{sys.version_info[0]}.{sys.version_info[1]}: install jax and libtpu for a newer one, "
             f"and {other}."
         )
+    if is_here and _has_tensorflow_tpu():
+        return (
+            "Not here: this environment's tensorflow-tpu needs an older libtpu. Install "
+            f"'estimator-bridge[tpu-compile]' into another environment, and {other}."
+        )
     return (
         f"Install it: {python} -m pip install 'estimator-bridge[tpu-compile]' (jax and libtpu); or "
         f"{other}."
     )
+
+
+def _has_tensorflow_tpu() -> bool:
+    try:
+        return bool(importlib.metadata.version(TENSORFLOW_TPU))
+    except importlib.metadata.PackageNotFoundError:
+        return False
 
 
 def _numbers(version: str) -> tuple[int, ...]:

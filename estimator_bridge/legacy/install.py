@@ -15,6 +15,7 @@ from estimator_bridge.legacy.api_modules import api_module_v1, api_module_v2
 from estimator_bridge.legacy.lazy_module import LazyModule
 from estimator_bridge.legacy.old_paths import OLD_MODULES, below
 from estimator_bridge.legacy.tf1.contrib_paths import find_contrib
+from estimator_bridge.legacy.tf1.keras_experimental import complete_keras_experimental
 from estimator_bridge.legacy.tf1.private_modules import find_private_names
 from estimator_bridge.legacy.tpu_functions import redirect_tpu_functions
 
@@ -40,6 +41,7 @@ def install() -> None:
     - The functions of ``tf.compat.v1.tpu`` that need a TPU, as in `estimator_bridge.tpu`.
     - The supported parts of ``tensorflow.contrib``, for imports such as ``from
       tensorflow.contrib import layers``.
+    - The functions and classes of TF1's ``tf.keras.experimental``, such as ``export_saved_model``.
     - Private names that TensorFlow had, for imports such as ``from tensorflow.python.util.nest
       import is_sequence``. An error for a removed one says what to write.
 
@@ -83,6 +85,7 @@ def install() -> None:
         sys.modules[f"{place}.estimator"] = estimator
     find_contrib()
     find_private_names()
+    complete_keras_experimental()
     restore_variable_v1()
     if not any(isinstance(finder, _OldPaths) for finder in sys.meta_path):
         _forget_the_original()

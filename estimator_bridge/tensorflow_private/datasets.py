@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import queue
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
+
+# The class of eager datasets' iterators; the public one is their interface.
+from tensorflow.python.data.ops.iterator_ops import OwnedIterator
 
 # The tensors that an element consists of, a sparse tensor as one, and an operation on an iterator.
 from tensorflow.python.data.util import structure
@@ -28,6 +33,7 @@ __all__ = [
 _iterators: queue.SimpleQueue[Any] = queue.SimpleQueue()  # its put may be called by a collection
 _lock = threading.Lock()
 _ending_process: int | None = None
+_open: weakref.WeakSet[Any] = weakref.WeakSet()  # the iterators of this process
 
 _GONE = tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledError
 
@@ -99,9 +105,38 @@ def watch_ends() -> None:
     with _lock:
         if _ending_process == os.getpid():  # a forked process has no threads of its parent
             return
+        _watch_iterators()
         name = "estimator_bridge end of input"
         threading.Thread(target=_end_all, name=name, daemon=True).start()
         _ending_process = os.getpid()
+
+
+def _watch_iterators() -> None:
+    """Lets forked processes never delete the iterators that are opened here from now on.
+
+    Deleting one waits for the threads of its dataset, which a forked process does not have: it
+    would wait forever, at the latest when Python ends.
+    """
+    create = OwnedIterator.__init__
+    if hasattr(create, "__wrapped__"):
+        return
+
+    @functools.wraps(create)
+    def create_and_watch(iterator: Any, *args: Any, **kwargs: Any) -> None:
+        create(iterator, *args, **kwargs)
+        _open.add(iterator)
+
+    OwnedIterator.__init__ = create_and_watch
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def _leave_to_parent() -> None:
+    global _lock  # noqa: PLW0603 - a thread of the parent may hold it
+    _lock = threading.Lock()
+    for iterator in _open:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(iterator_resource(iterator)))
+    _open.clear()
 
 
 def _end_all() -> None:

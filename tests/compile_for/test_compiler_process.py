@@ -18,6 +18,7 @@ from estimator_bridge.compile_for import (
     NotCompiledReason,
     Request,
     compiler_main,
+    libtpu_releases,
 )
 from estimator_bridge.compile_for.compiler import Compiler
 from estimator_bridge.compile_for.libtpu_releases import RELEASES as RANGES
@@ -360,3 +361,11 @@ def test_a_program_that_came_to_no_step_has_not_passed(python):
     job = CompileJob(Request(V5E, python=python(COMPILES)), messages.append)
     assert job.finish() == 1
     assert "Nothing was compiled" in messages[0]
+
+
+def test_an_environment_of_tensorflow_tpu_keeps_its_libtpu(monkeypatch):
+    monkeypatch.setattr(libtpu_releases, "_has_tensorflow_tpu", lambda: True)
+    text = how_to_install(sys.executable)
+    assert text.startswith("Not here: this environment's tensorflow-tpu needs an older libtpu.")
+    assert "set ESTIMATOR_BRIDGE_COMPILE_PYTHON" in text
+    assert "Install it" in how_to_install("/another/python")

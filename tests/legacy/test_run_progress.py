@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 
 PROGRAM = Path(__file__).resolve().parents[1] / "legacy_programs" / "scripts" / "old.py"
-STAGES = ["Loading TensorFlow ...", "Tracing the model ...", "Compiling the steps ..."]
+STAGES = [
+    "Loading TensorFlow ...",
+    "Tracing the model ...",
+    "Compiling and running the first steps ...",
+]
 
 
 def command(*options):

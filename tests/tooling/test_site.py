@@ -54,6 +54,20 @@ def test_links_between_the_repository_s_pages_work_on_the_site(site):
     assert "docs/migration.md" not in re.findall(r'href="([^"]+)"', start)
 
 
+def test_the_search_works_in_a_folder_and_no_page_asks_another_host(site):
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r'<(script|link rel="(stylesheet|preconnect)")[^>]+https?://', text), (
+            page
+        )
+    start = (site / "index.html").read_text(encoding="utf-8")
+    assert '<script src="assets/iframe-worker.js"></script>' in start
+    assert (site / "assets" / "iframe-worker.js").exists()
+    assert (
+        (site / "search" / "search_index.js").read_text(encoding="utf-8").startswith("var __index")
+    )
+
+
 def test_a_link_by_label_to_a_file_that_is_no_page_becomes_plain_text():
     page = "A [program][old], a [page](migration.md), `x[0][old_]`.\n\n[old]: tests/old.py\n"
     assert site_hooks.inline_links(page) == (

@@ -142,6 +142,21 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """,
         6,
     ),
+    "fork that drops the parent's predictions": (
+        """
+import gc
+services = [Service(), Service(ahead), Service(queued)]
+iterator = iter(ahead())
+next(iterator)
+child = os.fork()
+if not child:
+    del services, iterator
+    gc.collect()
+    sys.exit(6)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+""",
+        6,
+    ),
     "fork in a hook of training": (
         """
 children = []

@@ -11,6 +11,11 @@ __all__ = ["MODULES_OF_KERAS", "NAMES_OF_KERAS", "REMOVED_FROM_KERAS"]
 _KERAS = "tf_keras.src"
 _LEGACY = f"{_KERAS}.saving.legacy"
 _RNN = f"{_KERAS}.layers.rnn"
+_SAVED_MODELS = "estimator_bridge.legacy.contrib.saved_model"
+_OF_SAVED_MODELS = {
+    "export_saved_model": "save_keras_model",
+    "load_from_saved_model": "load_keras_model",
+}
 
 # By path, from its dot on: the module in tf_keras.
 MODULES_OF_KERAS = {
@@ -45,6 +50,7 @@ MODULES_OF_KERAS = {
     ".saving.model_config": f"{_LEGACY}.model_config",
     ".saving.save": f"{_LEGACY}.save",
     ".saving.saved_model": f"{_LEGACY}.saved_model",
+    ".saving.saved_model_experimental": _SAVED_MODELS,
     ".saving.saving_utils": f"{_LEGACY}.saving_utils",
 }
 
@@ -108,6 +114,11 @@ NAMES_OF_KERAS = {
     **_below("preprocessing.image", "utils.image_utils",
              "array_to_img img_to_array load_img save_img"),
     **_below("preprocessing.sequence", "utils.data_utils", "pad_sequences"),
+    **{
+        f"{module}.{old}": f"{_SAVED_MODELS}.{new}"
+        for module in ("saving", "saving.saved_model", "saving.saved_model_experimental")
+        for old, new in _OF_SAVED_MODELS.items()
+    },
     "saving.saving_utils.def_function": "tensorflow.python.eager.def_function",
     **_below("utils", "saving.legacy.serialization", _SERIALIZATION),
     **_below("utils.generic_utils", "saving.legacy.serialization", _SERIALIZATION),

@@ -11,7 +11,7 @@ __all__ = ["STYLE", "Curve", "chart"]
 
 STYLE = """
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); }
-.charts { gap: 1rem; }
+.charts { gap: 1rem; } .chart:only-child { max-width: 46rem; }
 .chart { margin: .6rem 0 0; } .chart svg { width: 100%; height: auto; display: block; }
 .chart figcaption { font-weight: 600; font-size: .9rem; }
 .chart .grid { stroke: var(--line); stroke-width: 1; }

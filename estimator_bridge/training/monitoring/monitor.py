@@ -91,7 +91,7 @@ class Monitor(ObservingHook):
         self._meter, self._trail = meter, Trail(self.clock())
         self._progress.restart()
         if self._line:
-            self._line.stage("Compiling the steps")
+            self._line.stage("Compiling and running the first steps")
 
     def displaying(self, stage: str) -> contextlib.AbstractContextManager[None]:
         """Shows a stage, until steps run or the context ends."""

@@ -177,16 +177,18 @@ def _pace(record: RunRecord) -> str:
         values = [(p.step, getattr(p, name)) for p in record.points]
         return [(step, value * factor) for step, value in values if value is not None]
 
-    charts = [
-        chart("examples per second", [Curve("", points("examples_per_sec"))], as_si, True),
-        chart("steps per second", [Curve("", points("steps_per_sec"))], as_si, True),
-        chart("waiting for input", [Curve("", points("input_wait"))], _percent, True),
-        chart("FLOP/s", [Curve("", points("flops_per_sec"))], as_si, True),
-        chart(
-            "share of the matrix units' peak", [Curve("", points("matrix_share"))], _percent, True
-        ),
+    kinds = {
+        "examples per second": ("examples_per_sec", as_si),
+        "steps per second": ("steps_per_sec", as_si),
+        "waiting for input": ("input_wait", _percent),
+        "FLOP/s": ("flops_per_sec", as_si),
+        "share of the matrix units' peak": ("matrix_share", _percent),
+    }
+    parts = [
+        chart(title, [Curve("", values)], as_text, True)
+        for title, (name, as_text) in kinds.items()
+        if len(values := points(name)) > 1  # one value is at the top
     ]
-    parts = [one for one in charts if one]
     return _section("Throughput", f'<div class="charts">{"".join(parts)}</div>') if parts else ""
 
 

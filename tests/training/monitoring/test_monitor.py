@@ -239,14 +239,14 @@ def test_a_log_has_each_stage_once(capsys):
     line = ShownLine()
     for step in (1, 2):
         with line.displaying("Tracing the model"):
-            line.stage("Compiling the steps")
+            line.stage("Compiling and running the first steps")
             line.report(eb.training.StepReport(step, 2, 0.5))
             with line.displaying("Evaluating"):
                 pass
             line.end_steps()
     assert capsys.readouterr().err.splitlines() == [
-        "Tracing the model ...", "Compiling the steps ...", "step 1/2  loss 0.5000",
-        "Evaluating ...", "step 2/2  loss 0.5000",
+        "Tracing the model ...", "Compiling and running the first steps ...",
+        "step 1/2  loss 0.5000", "Evaluating ...", "step 2/2  loss 0.5000",
     ]  # fmt: skip
 
 
