@@ -129,6 +129,14 @@ BREAKS = [
         {LOWER: "def cut(*, given):\n    return given\n"},
         f"{LOWER}:1: given does not say what the value is",
     ),
+    (
+        names.values_have_nouns_as_names,
+        {
+            LOWER: "def cut():\n    drawn, drawn_parts = 1, 2\n",
+            "tests/test_cut.py": "drawn = 1\n",
+        },
+        f"{LOWER}:2: drawn does not say what the value is",
+    ),
 ]
 
 

@@ -11,7 +11,13 @@ from tooling.house.tree import Tree
 PARTICIPLES = frozenset(
     ["found", "given", "made", "wanted", "known", "told", "said", "kept", "taken"]
 )
-_WORDS = re.compile(rf"\b_*({'|'.join(sorted(PARTICIPLES))})_*\b")
+# These are out of the core and its tools; tests and estimator_bridge_contrib still have some.
+MORE_PARTICIPLES = frozenset(
+    ["added", "allowed", "called", "chosen", "done", "drawn"]
+    + ["installed", "listed", "lost", "named", "seen", "shown"]
+)
+_CORE = ("benchmarks", "estimator_bridge", "flags", "models", "parity", "tooling")
+_WORDS = re.compile(rf"\b_*({'|'.join(sorted(PARTICIPLES | MORE_PARTICIPLES))})_*\b")
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
 
 
@@ -35,8 +41,9 @@ def values_have_nouns_as_names(tree: Tree) -> Iterator[str]:
     for path in tree.modules():
         if not _WORDS.search(tree.text(path)):
             continue  # most files need not be parsed
+        words = PARTICIPLES | MORE_PARTICIPLES if path.parts[0] in _CORE else PARTICIPLES
         for line, name in bound_names(tree.nodes(path)):
-            if name.strip("_") in PARTICIPLES:
+            if name.strip("_") in words:
                 yield f"{path}:{line}: {name} does not say what the value is"
 
 
