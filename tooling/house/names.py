@@ -13,8 +13,20 @@ PARTICIPLES = frozenset(
 )
 # These are out of the core and its tools; tests and estimator_bridge_contrib still have some.
 MORE_PARTICIPLES = frozenset(
-    ["added", "allowed", "called", "chosen", "done", "drawn"]
-    + ["installed", "listed", "lost", "named", "seen", "shown"]
+    [
+        "added",
+        "allowed",
+        "called",
+        "chosen",
+        "done",
+        "drawn",
+        "installed",
+        "listed",
+        "lost",
+        "named",
+        "seen",
+        "shown",
+    ]  # fmt: skip
 )
 _CORE = ("benchmarks", "estimator_bridge", "flags", "models", "parity", "tooling")
 _WORDS = re.compile(rf"\b_*({'|'.join(sorted(PARTICIPLES | MORE_PARTICIPLES))})_*\b")
