@@ -26,7 +26,7 @@ MORE_PARTICIPLES = frozenset(
         "named",
         "seen",
         "shown",
-    ]  # fmt: skip
+    ]
 )
 _CORE = ("benchmarks", "estimator_bridge", "flags", "models", "parity", "tooling")
 _WORDS = re.compile(rf"\b_*({'|'.join(sorted(PARTICIPLES | MORE_PARTICIPLES))})_*\b")
