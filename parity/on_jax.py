@@ -169,7 +169,7 @@ def _weights_below(states: Sequence[Path]) -> dict:
     return {
         f"{state.parent.name}/{name}" if len(states) > 1 else name: value
         for state in states
-        for name, value in observe.weights(tf.train.latest_checkpoint(state.parent)).items()
+        for name, value in observe.weights(str(tf.train.latest_checkpoint(state.parent))).items()
     }
 
 
