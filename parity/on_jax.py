@@ -125,7 +125,7 @@ def _results(name: str, replicas: int, master: str) -> dict[str, dict]:
         )
         estimator.train(train, steps=STEPS)
         return {
-            "weights": observe.weights(estimator.latest_checkpoint()),
+            "weights": observe.weights(str(estimator.latest_checkpoint())),
             "evaluation": dict(observe.flat(estimator.evaluate(evaluate))),
             "predictions": observe.predictions(estimator.predict(predict)),
         }
