@@ -50,8 +50,9 @@ class Blocks:
         host.begin()
         source = step.session.input
         is_in_order = source is not None and source.is_in_order
+        is_watched = is_in_order or step.program.is_single
         while done < most:
-            if is_in_order and self._is_nan(results[-1:]):  # which waits for the step
+            if is_watched and self._is_nan(results[-1:]):  # which waits for the step
                 break
             size = 1 if is_in_order else min(step.steps_of_block, most - done)
             block = self._reader(iterator, size)

@@ -112,6 +112,14 @@ class StepsProgram:
         )  # fmt: skip
         self._call = jax.jit(mapped, donate_argnums=8)
 
+    @property
+    def is_single(self) -> bool:
+        """Whether a call runs one step, without a loop, whatever the loss before.
+
+        XLA computes convolutions ten times as slowly in a loop on a CPU.
+        """
+        return self._step.has_convolutions and self._mesh.devices.flat[0].platform == "cpu"
+
     def output_shape(self, index: int) -> tuple[int, ...]:
         """Returns the shape of an output of a step, on one replica."""
         return self._step.outputs[index][0]
@@ -200,7 +208,8 @@ class StepsProgram:
             return done + 1, loss, [outputs[i] for i in shape.last], each, list(new)
 
         start = (jnp.int64(0), loss, [one[0] for one in last], each, updated)
-        done, loss, last, each, updated = lax.while_loop(goes_on, body, start)
+        end = body(start) if self.is_single else lax.while_loop(goes_on, body, start)
+        done, loss, last, each, updated = end
         return (
             done,
             loss,
