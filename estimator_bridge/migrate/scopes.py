@@ -153,8 +153,10 @@ class Scopes:
 
     def _import(self, node: ast.Import, scope: _Scope) -> None:
         for alias in node.names:
-            bound = alias.asname or alias.name.partition(".")[0]
-            self._imported(node, alias, alias.name if alias.asname else bound, bound, scope)
+            local_name = alias.asname or alias.name.partition(".")[0]
+            self._imported(
+                node, alias, alias.name if alias.asname else local_name, local_name, scope
+            )
 
     def _import_from(self, node: ast.ImportFrom, scope: _Scope) -> None:
         module = "." * node.level + (node.module or "")

@@ -53,8 +53,8 @@ def defines_flags(module: Module) -> bool:
 
 def _is_input(node: ast.FunctionDef) -> bool:
     arguments = node.args.args
-    needed = arguments[: len(arguments) - len(node.args.defaults)]
-    return "input" in node.name and {a.arg for a in needed} <= {"params"}
+    required_arguments = arguments[: len(arguments) - len(node.args.defaults)]
+    return "input" in node.name and {a.arg for a in required_arguments} <= {"params"}
 
 
 def test_source(
