@@ -110,13 +110,13 @@ def analyse_refused(
     sizes = read_sizes(message)
     if sizes is None:
         return None
-    need, available = sizes
+    needed, available = sizes
     if text is None:
-        return OutOfMemory(need, available)
+        return OutOfMemory(needed, available)
     module = parse_module(text)
     if "for HLO temporaries" in message:
-        need += sum(one.shapes[0].padded_bytes for one in module.parameters())
-    return OutOfMemory(need, available, _largest(module, list(module.executed()), step, line_of))
+        needed += sum(one.shapes[0].padded_bytes for one in module.parameters())
+    return OutOfMemory(needed, available, _largest(module, list(module.executed()), step, line_of))
 
 
 def _compilers_time(module: Module, compiled: Compiled) -> float | None:

@@ -72,9 +72,9 @@ class RowQueueRunner(_QueueRunner):
         """
         if any(thread.is_alive() for thread in self._running.get(id(sess), ())):
             return []
-        countdown = _Countdown(len(self._places))
+        left = _Countdown(len(self._places))
         threads = [
-            threading.Thread(target=self._fill, args=(sess, enqueue, places, countdown, coord))
+            threading.Thread(target=self._fill, args=(sess, enqueue, places, left, coord))
             for enqueue, places in zip(self.enqueue_ops, self._places)
         ]
         self._running[id(sess)] = threads

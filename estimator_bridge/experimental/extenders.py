@@ -50,14 +50,14 @@ def add_metrics(estimator: Estimator, metric_fn: Callable[..., Any]) -> Estimato
             return spec
         if isinstance(spec, TPUEstimatorSpec):
             spec = spec.as_estimator_spec()
-        arguments = {
+        offered = {
             "features": features,
             "labels": labels,
             "predictions": spec.predictions,
             "config": config,
         }
-        more_metrics = metric_fn(**{name: arguments[name] for name in argument_names})
-        return spec._replace(eval_metric_ops={**(spec.eval_metric_ops or {}), **more_metrics})
+        added = metric_fn(**{name: offered[name] for name in argument_names})
+        return spec._replace(eval_metric_ops={**(spec.eval_metric_ops or {}), **added})
 
     return Estimator(
         model_fn,

@@ -153,10 +153,8 @@ class Scopes:
 
     def _import(self, node: ast.Import, scope: _Scope) -> None:
         for alias in node.names:
-            local_name = alias.asname or alias.name.partition(".")[0]
-            self._imported(
-                node, alias, alias.name if alias.asname else local_name, local_name, scope
-            )
+            bound = alias.asname or alias.name.partition(".")[0]
+            self._imported(node, alias, alias.name if alias.asname else bound, bound, scope)
 
     def _import_from(self, node: ast.ImportFrom, scope: _Scope) -> None:
         module = "." * node.level + (node.module or "")

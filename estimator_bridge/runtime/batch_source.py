@@ -172,12 +172,12 @@ class HostBatchSource(BatchSource):
         for part, spec, device in zip(iterator[:-1], self._each, self._devices):
             flat = tf.nest.flatten(spec)
             with tf.device(device):  # get_next() would not record the iterator's device
-                values = tf.raw_ops.IteratorGetNext(
+                drawn = tf.raw_ops.IteratorGetNext(
                     iterator=iterator_resource(part),
                     output_types=[leaf.dtype for leaf in flat],
                     output_shapes=[leaf.shape for leaf in flat],
                 )
-            batch, size = tf.nest.pack_sequence_as(spec, values)
+            batch, size = tf.nest.pack_sequence_as(spec, drawn)
             batches.append(batch if self._full is None else batch[1])
             sizes.append(size)
         return batches, tf.stack(sizes)

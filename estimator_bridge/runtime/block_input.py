@@ -65,11 +65,11 @@ class BlockInput:
           done: the number of steps before the block.
         """
         steps_left = self._most - done
-        count, batches = tf.cond(
+        count, drawn = tf.cond(
             steps_left >= self.size, self._draw_whole, lambda: self._draw_some(steps_left)
         )
-        batches.set_shape([self.size])
-        return Block(count, self._values(count, batches))
+        drawn.set_shape([self.size])
+        return Block(count, self._values(count, drawn))
 
     def batch(self, block: Block, index: int | tf.Tensor) -> list[Any]:
         """Returns the flat components of a step's batch; None for those that no step uses."""
@@ -84,15 +84,15 @@ class BlockInput:
         Returns:
           The number of elements, fewer at the input's end, and the optionals.
         """
-        optionals = [self._optional() for _ in range(self.size)]
+        drawn = [self._optional() for _ in range(self.size)]
         count = tf.cond(
-            _raw.OptionalHasValue(optional=optionals[-1]),
+            _raw.OptionalHasValue(optional=drawn[-1]),
             lambda: tf.constant(self.size, tf.int64),
             lambda: tf.add_n(
-                [tf.cast(_raw.OptionalHasValue(optional=one), tf.int64) for one in optionals]
+                [tf.cast(_raw.OptionalHasValue(optional=one), tf.int64) for one in drawn]
             ),
         )
-        return count, tf.stack(optionals)
+        return count, tf.stack(drawn)
 
     def _draw_some(self, most: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Draws fewer elements: exactly those that are wanted, or those that are left."""

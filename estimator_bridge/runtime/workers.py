@@ -155,15 +155,15 @@ class Workers:
         """
         totals: dict[int, tf.Tensor] = {}
         with eager_mode(), tf.device(host_device()):
-            converted_values = [_convert_type(value) for value in values]
+            carried = [_convert_type(value) for value in values]
             for number, dtype in enumerate(_CARRIES):
-                places = [i for i, value in enumerate(converted_values) if value.dtype == dtype]
+                places = [i for i, value in enumerate(carried) if value.dtype == dtype]
                 if not places:
                     continue
-                flat = [tf.reshape(converted_values[i], [-1]) for i in places]
-                total = self._reduce(tf.concat(flat, 0), key + number)
-                for i, part in zip(places, tf.split(total, [len(part) for part in flat])):
-                    shaped = tf.reshape(part, converted_values[i].shape)
+                flat = [tf.reshape(carried[i], [-1]) for i in places]
+                added = self._reduce(tf.concat(flat, 0), key + number)
+                for i, part in zip(places, tf.split(added, [len(part) for part in flat])):
+                    shaped = tf.reshape(part, carried[i].shape)
                     totals[i] = _restore_type(shaped, values[i].dtype)
         return [totals[i] for i in range(len(values))]
 
@@ -199,9 +199,9 @@ class Workers:
         group: int = _HOSTS,
     ) -> tf.Tensor:
         on_hosts = group == _HOSTS
-        tensor = _convert_type(value)
+        carried = _convert_type(value)
         total = tf.raw_ops.CollectiveReduceV2(
-            input=tensor,
+            input=carried,
             group_size=self.count if on_hosts else self._replicas,
             group_key=group,
             instance_key=key,
@@ -211,10 +211,10 @@ class Workers:
             communication_hint="RING" if on_hosts else self._hint,
             timeout_seconds=timeout_secs or self.timeout_secs,
         )
-        return _restore_type(tf.ensure_shape(total, tensor.shape), value.dtype)
+        return _restore_type(tf.ensure_shape(total, carried.shape), value.dtype)
 
     def _chiefs(self, value: tf.Tensor, key: int) -> tf.Tensor:
-        tensor = _convert_type(value)
+        carried = _convert_type(value)
         common = {
             "group_size": self.count,
             "group_key": _HOSTS,
@@ -223,10 +223,10 @@ class Workers:
             "timeout_seconds": self.timeout_secs,
         }
         if self.is_chief:
-            tf.raw_ops.CollectiveBcastSendV2(input=tensor, **common)
+            tf.raw_ops.CollectiveBcastSendV2(input=carried, **common)
             return value
         received = tf.raw_ops.CollectiveBcastRecvV2(
-            T=tensor.dtype, shape=tf.shape(tensor), **common
+            T=carried.dtype, shape=tf.shape(carried), **common
         )
         return _restore_type(received, value.dtype)
 

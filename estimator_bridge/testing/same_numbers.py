@@ -103,13 +103,13 @@ class _Run:
         hook = _Losses()
         estimator.train(self.train_input, max_steps=self.steps, hooks=[hook])
         evaluated = estimator.evaluate(self.eval_input, steps=_EVALUATED)
-        predictions = []
+        predicted = []
         if self.predict:
-            predictions = list(itertools.islice(estimator.predict(self.eval_input), _EVALUATED))
+            predicted = list(itertools.islice(estimator.predict(self.eval_input), _EVALUATED))
         return {
             "loss of a step": hook.losses,
             "evaluation": {key: np.asarray(value) for key, value in evaluated.items()},
-            "prediction": predictions,
+            "prediction": predicted,
             "variables": {n: estimator.get_variable_value(n) for n in _names(estimator)},
         }
 
@@ -171,8 +171,8 @@ def _compare_arrays(label: str, actual: np.ndarray, expected: np.ndarray, tolera
             f"{list(expected.shape)}"
         )
     if np.issubdtype(expected.dtype, np.floating):
-        limit = tolerance * np.maximum(1.0, np.maximum(np.abs(actual), np.abs(expected)))
-        same = np.abs(actual - expected) <= limit
+        bound = tolerance * np.maximum(1.0, np.maximum(np.abs(actual), np.abs(expected)))
+        same = np.abs(actual - expected) <= bound
     else:
         same = actual == expected
     if not np.all(same):

@@ -310,11 +310,11 @@ class TPUEstimator(EstimatorV1):
             )
         if size is None:
             # The original has one phrase for training and another for the other modes.
-            argument_name = f"{argument} in TPUEstimator constructor"
+            named = f"{argument} in TPUEstimator constructor"
             if mode == ModeKeys.TRAIN:
-                argument_name = f"`{argument}`"
+                named = f"`{argument}`"
             raise ValueError(
-                f"{argument_name} cannot be `None` in mode {mode!r} on a "
+                f"{named} cannot be `None` in mode {mode!r} on a "
                 f"TPU: pass the global batch size as TPUEstimator({argument}=...)."
             )
         strategy = self._strategy

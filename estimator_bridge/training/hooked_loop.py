@@ -190,7 +190,7 @@ class HookedLoop:
         self._schedule.skip_before(called, steps, step)
         call = self._call = HookRequests(self._session, called, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
-        start_time = time.perf_counter()
+        started = time.perf_counter()
         loop = self._loops.loop(call.fetches.refs, fed, is_single=steps == 1)
         loop, last_alone = self._sync.agree_on_loop(
             loop,
@@ -206,7 +206,7 @@ class HookedLoop:
             else:
                 result = loop(iterator, steps, rng_step, limit, values, singly=self._singly)
         self._sync.settle()
-        self._limits.observe(result.steps, time.perf_counter() - start_time)
+        self._limits.observe(result.steps, time.perf_counter() - started)
         note_progress()
         check_own_training()
         self._schedule.skip_all(called, result.steps, step)

@@ -33,24 +33,24 @@ def check_model_fn(
             f"model_fn must be provided to Estimator as a function, got {model_fn!r}, which is not "
             "a callable object."
         )
-    argument_names = fn_args(model_fn)
-    if "features" not in argument_names:
+    named = fn_args(model_fn)
+    if "features" not in named:
         raise ValueError(
             f"model_fn ({describe_fn(model_fn)}) must include features argument. It is called by "
             f"name with those that it takes of {list(_ARGUMENTS)}."
         )
-    if params is not None and "params" not in argument_names:
+    if params is not None and "params" not in named:
         raise ValueError(
             f"model_fn ({describe_fn(model_fn)}) does not include params argument, but params "
             f"({shown_params(params)}) is passed to Estimator. Add a params argument to it."
         )
-    if params is None and "params" in argument_names:
+    if params is None and "params" in named:
         logging.warning(
             "Estimator's model_fn (%s) includes params argument, but params are not passed to "
             "Estimator.",
             model_fn,
         )
-    unknown = [name for name in argument_names if name not in _ARGUMENTS]
+    unknown = [name for name in named if name not in _ARGUMENTS]
     if unknown:
         raise ValueError(
             f"model_fn ({describe_fn(model_fn)}) has following not expected args: {unknown}. It "

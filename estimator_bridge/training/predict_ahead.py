@@ -52,7 +52,7 @@ class LoopAhead:
         steps_done, has_ended, has_failed = 0, False, False
         while not has_ended:
             steps = 1 if has_failed else min(limits.steps(), most)
-            start_time = time.perf_counter()
+            started = time.perf_counter()
             with continue_trace(self._program.graph, self._program.execution.shards):
                 try:
                     result = self._loop(iterator, steps, steps_done, singly=False)
@@ -66,7 +66,7 @@ class LoopAhead:
                     with eager_mode():
                         iterator = iter(self._dataset.skip(steps_done))
                     continue
-            limits.observe(result.steps, time.perf_counter() - start_time)
+            limits.observe(result.steps, time.perf_counter() - started)
             steps_done, has_ended = steps_done + result.steps, result.input_ended
             if result.outputs:
                 most = max(1, _BYTES // max(1, sum(map(_size, result.outputs[-1]))))

@@ -344,10 +344,10 @@ class WorkerSync(SingleWorkerSync):
 
 def _describe(graph: tf.Graph) -> list[str]:
     """Returns what the workers' models must share, one line per variable and per sum."""
-    trainable = {v.op.name for v in graph.get_collection(_GraphKeys.TRAINABLE_VARIABLES)}
+    trained = {v.op.name for v in graph.get_collection(_GraphKeys.TRAINABLE_VARIABLES)}
     local = {v.op.name for v in graph.get_collection(_GraphKeys.LOCAL_VARIABLES)}
     lines = [
-        f"{_TRAINED if v.op.name in trainable else _OTHER}{v.op.name} {v.dtype.name} {v.shape}"
+        f"{_TRAINED if v.op.name in trained else _OTHER}{v.op.name} {v.dtype.name} {v.shape}"
         for v in graph.get_collection(_GraphKeys.GLOBAL_VARIABLES)
         if v.op.name not in local
     ]

@@ -124,11 +124,11 @@ class _Visitor(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Attribute) and not self._own_graphs and _opens(node):
             self.sessions.append((self._function, node.lineno))
-        name = _called(node.func)
+        called = _called(node.func)
         if self._own_graphs:
-            self._called_in_own_graphs.add(name)
+            self._called_in_own_graphs.add(called)
         else:
-            self._callers.setdefault(name, set()).add(self._function)
+            self._callers.setdefault(called, set()).add(self._function)
         self.generic_visit(node)
 
 

@@ -15,19 +15,19 @@ _INNER = (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, 
 def reads(node: ast.AST) -> set[str]:
     """Returns the variables that a node reads, including outer variables of inner functions."""
     names: set[str] = set()
-    bound_names: set[str] = set()
+    bound: set[str] = set()
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             names.add(inner.id)
         elif isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
             names.add(inner.target.id)
         elif isinstance(inner, (ast.FunctionDef, ast.Lambda)):
-            bound_names |= {a.arg for a in ast.walk(inner.args) if isinstance(a, ast.arg)}
+            bound |= {a.arg for a in ast.walk(inner.args) if isinstance(a, ast.arg)}
         elif isinstance(inner, ast.comprehension):
-            bound_names |= {n.id for n in ast.walk(inner.target) if isinstance(n, ast.Name)}
+            bound |= {n.id for n in ast.walk(inner.target) if isinstance(n, ast.Name)}
     if isinstance(node, ast.FunctionDef):
-        bound_names |= {n for statement in node.body for n in sets(statement)}
-    return names - bound_names
+        bound |= {n for statement in node.body for n in sets(statement)}
+    return names - bound
 
 
 def sets(statement: ast.stmt) -> set[str]:
@@ -79,17 +79,17 @@ def slice_for(
     Returns:
       The statements in order, and the variables that they read before they set them.
     """
-    names = set(variables)
+    needed = set(variables)
     chosen: list[ast.stmt] = []
     for statement in reversed(statements):
-        changed = sets(statement) & names
+        changed = sets(statement) & needed
         if not changed:
             continue
         chosen.append(statement)
         if _sets_anew(statement):
-            names -= changed
-        names |= reads(statement)
-    return chosen[::-1], names
+            needed -= changed
+        needed |= reads(statement)
+    return chosen[::-1], needed
 
 
 def _sets_anew(statement: ast.stmt) -> bool:

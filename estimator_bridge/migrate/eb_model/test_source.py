@@ -53,8 +53,8 @@ def defines_flags(module: Module) -> bool:
 
 def _is_input(node: ast.FunctionDef) -> bool:
     arguments = node.args.args
-    required_arguments = arguments[: len(arguments) - len(node.args.defaults)]
-    return "input" in node.name and {a.arg for a in required_arguments} <= {"params"}
+    needed = arguments[: len(arguments) - len(node.args.defaults)]
+    return "input" in node.name and {a.arg for a in needed} <= {"params"}
 
 
 def test_source(

@@ -64,12 +64,12 @@ def _step_variables(module: Module, nodes: list[ast.AST]) -> Iterator[str]:
 
 def _assigned(module: Module, call: ast.Call) -> str:
     """Returns the variable that a call assigns, or ""."""
-    function = call.func
-    if not isinstance(function, ast.Attribute) or function.attr not in _ASSIGNS:
+    called = call.func
+    if not isinstance(called, ast.Attribute) or called.attr not in _ASSIGNS:
         return ""
-    target: ast.expr = function.value
-    if module.name_of(function) in ("tf1.assign", "tf1.assign_add"):
-        target = call.args[0] if call.args else function
+    target: ast.expr = called.value
+    if module.name_of(called) in ("tf1.assign", "tf1.assign_add"):
+        target = call.args[0] if call.args else called
     return target.id if isinstance(target, ast.Name) else ""
 
 
@@ -83,10 +83,10 @@ def _reads(module: Module, node: ast.AST, step: str, assignment: ast.Call) -> bo
         if above is assignment:
             return False
         if isinstance(above, ast.Call):
-            function = above.func
+            called = above.func
             return not (
-                isinstance(function, ast.Attribute)
-                and function.attr in ("minimize", "apply_gradients", *_ASSIGNS)
+                isinstance(called, ast.Attribute)
+                and called.attr in ("minimize", "apply_gradients", *_ASSIGNS)
             )
     return False
 

@@ -124,11 +124,11 @@ def _thin_out(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
     if len(points) <= _MOST_POINTS:
         return list(points)
     length = math.ceil(3 * len(points) / _MOST_POINTS)
-    selection = {points[-1]}
+    drawn = {points[-1]}
     for start in range(0, len(points), length):
         stretch = points[start : start + length]
-        selection |= {stretch[0], min(stretch, key=_value), max(stretch, key=_value)}
-    return sorted(selection)
+        drawn |= {stretch[0], min(stretch, key=_value), max(stretch, key=_value)}
+    return sorted(drawn)
 
 
 def _value(point: tuple[int, float]) -> float:

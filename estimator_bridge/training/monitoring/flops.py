@@ -127,9 +127,9 @@ def _hidden_products(snapshot: Snapshot, names: Sequence[str]) -> list[str]:
             return False
         inner = bodies[function]
         return any(node.op in RULES for node in inner) or any(
-            holds(function_name, visited | {function})
+            holds(called, visited | {function})
             for node in inner
-            for function_name in called_functions(node)
+            for called in called_functions(node)
         )
 
     return [

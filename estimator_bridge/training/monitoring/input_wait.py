@@ -173,9 +173,9 @@ class MeasuredLoop:
         begun = self._wait.clock()
         # Datasets put their functions into the default graph too; the model's is finalized.
         with tf.Graph().as_default(), eager_mode(), tf.device(host_device()):
-            batches = self._batches.draw(iterator, steps * self._wait.elements)
+            drawn = self._batches.draw(iterator, steps * self._wait.elements)
         drawn_at = self._wait.clock()
-        result = self._loop(batches, steps, rng_step, limit, fed, start, False)
+        result = self._loop(drawn, steps, rng_step, limit, fed, start, False)
         end_time = self._wait.clock()
         self._wait.observe_ready(result.steps, end_time - drawn_at, drawn_at - begun, of_steps)
         return result

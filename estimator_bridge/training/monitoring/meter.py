@@ -74,11 +74,11 @@ class Meter:
         if wait is not None:
             self._waits.append(wait)
         flops = share = None
-        step_flops = self._count_flops()
-        if step_flops.total and report.steps_per_sec:
+        counted = self._count_flops()
+        if counted.total and report.steps_per_sec:
             replicas = self._program.execution.strategy.num_replicas_in_sync
-            flops = step_flops.total * replicas * report.steps_per_sec
-            peak = self._peak_here(step_flops)
+            flops = counted.total * replicas * report.steps_per_sec
+            peak = self._peak_here(counted)
             share = flops / (peak.flops * replicas) if peak.flops else None
         rate, examples = report.examples_per_sec, self._examples()
         if rate is None and report.steps_per_sec and examples:
@@ -91,18 +91,18 @@ class Meter:
 
     def _examples(self) -> int | None:
         """Returns the size of a global batch: of the graph, or of a drawn batch."""
-        plan, shapes = self._program.plan, self._batches.shapes
-        if plan.examples or not shapes or not shapes[0]:
+        plan, drawn = self._program.plan, self._batches.shapes
+        if plan.examples or not drawn or not drawn[0]:
             return plan.examples
-        size = shapes[0][0]
+        size = drawn[0][0]
         return size * (plan.layout.elements or 1) if size else None
 
     def _count_flops(self) -> StepFlops:
         """Returns the FLOPs of a replica's step; nothing before a batch's shapes are known."""
         if self._flops is None:
-            drawn_shapes = self._batches.shapes
-            shapes = dict(_replica_shapes(self._program, drawn_shapes))
-            is_open = any(None in dims for dims in shapes.values()) and drawn_shapes is None
+            drawn = self._batches.shapes
+            shapes = dict(_replica_shapes(self._program, drawn))
+            is_open = any(None in dims for dims in shapes.values()) and drawn is None
             if self._names is None or (is_open and self._wait is not None):
                 return StepFlops(0)
             try:

@@ -81,16 +81,12 @@ def rate_of_gpu(gpu: Gpu, dtype: str, allows_tf32: bool) -> Peak:
 
 def _tpu() -> Chip | None:
     for variable in _TPU_VARIABLES:
-        slice_name = os.environ.get(variable)
-        if slice_name:
+        named = os.environ.get(variable)
+        if named:
             try:
-                return find_slice(slice_name).chip
+                return find_slice(named).chip
             except ValueError:
-                kind = (
-                    slice_name.partition("-")[0]
-                    .replace("v5litepod", "v5e")
-                    .replace("v5lite", "v5e")
-                )
+                kind = named.partition("-")[0].replace("v5litepod", "v5e").replace("v5lite", "v5e")
                 if kind in CHIPS:
                     return CHIPS[kind]
     return None

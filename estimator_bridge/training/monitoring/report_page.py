@@ -141,12 +141,12 @@ def _curves(training: Scalars, evaluations: Mapping[str, Scalars]) -> str:
                 if tag != "global_step":
                     points = _points(scalars, tag)
                     charts.append(chart(f"{name}: {tag}", [Curve(name, points, "two")], _number))
-    figures = [one for one in charts if one]
-    if not figures:
+    drawn = [one for one in charts if one]
+    if not drawn:
         return ""
-    left_out = len(figures) - _MOST_CURVES
+    left_out = len(drawn) - _MOST_CURVES
     note = f"<p class='soft'>{left_out} more in TensorBoard.</p>" if left_out > 0 else ""
-    return _section("Curves", f'<div class="charts">{"".join(figures[:_MOST_CURVES])}</div>{note}')
+    return _section("Curves", f'<div class="charts">{"".join(drawn[:_MOST_CURVES])}</div>{note}')
 
 
 def _tags(scalars: Scalars) -> list[str]:
@@ -184,14 +184,12 @@ def _pace(record: RunRecord) -> str:
         "FLOP/s": ("flops_per_sec", as_si),
         "share of the matrix units' peak": ("matrix_share", _percent),
     }
-    figures = [
+    drawn = [
         chart(title, [Curve("", values)], format_value, True)
         for title, (name, format_value) in kinds.items()
         if len(values := points(name)) > 1  # one value is at the top
     ]
-    return (
-        _section("Throughput", f'<div class="charts">{"".join(figures)}</div>') if figures else ""
-    )
+    return _section("Throughput", f'<div class="charts">{"".join(drawn)}</div>') if drawn else ""
 
 
 def _samples(record: RunRecord) -> str:

@@ -131,7 +131,7 @@ def serve(config: RunConfig) -> None:
         config.task_id,
         ", ".join(trainers),
     )
-    remaining_trainers, chief_ended_at = set(trainers), None
+    left, chief_ended_at = set(trainers), None
     watch = _Watch(config, place)
     with interruptible(f"Parameter server {config.task_id}"):
         for process_name in ended_processes(config, target):
@@ -139,14 +139,12 @@ def serve(config: RunConfig) -> None:
             if process_name is None:
                 watch.look(now)
             else:
-                remaining_trainers.discard(process_name)
+                left.discard(process_name)
                 if process_name == trainers[0]:
                     chief_ended_at = now
-            if not remaining_trainers or (chief_ended_at and now >= chief_ended_at + _LAST_SECS):
+            if not left or (chief_ended_at and now >= chief_ended_at + _LAST_SECS):
                 break
-    without = (
-        f" ({', '.join(sorted(remaining_trainers))} did not say so)" if remaining_trainers else ""
-    )
+    without = f" ({', '.join(sorted(left))} did not say so)" if left else ""
     logging.info("The job has ended%s. Parameter server %d ends.", without, config.task_id)
 
 

@@ -83,14 +83,14 @@ class _Watcher:
         selector.register(self._reading, selectors.EVENT_READ)
         while True:
             watched = self.watched
-            remaining_secs = watched.secs_left() if watched else None
+            left = watched.secs_left() if watched else None
             if self._guard is not None:
                 self._guard.reap()
-                if watched and remaining_secs is not None and watched.may_be_killed():
-                    self._guard.until(remaining_secs, id(watched))
-            if watched and remaining_secs is not None and remaining_secs <= 0:
+                if watched and left is not None and watched.may_be_killed():
+                    self._guard.until(left, id(watched))
+            if watched and left is not None and left <= 0:
                 watched.expired()
-            elif selector.select(remaining_secs):
+            elif selector.select(left):
                 self._tell(self._reading.recv(512))
 
     def _tell(self, numbers: bytes) -> None:
