@@ -237,11 +237,11 @@ class Positions:
         Args:
           step: the current global step, whose position is always kept.
         """
-        listed_steps = {step, *self._listed()}
+        listed = {step, *self._listed()}
         is_needed = {
             other: other == step or tf.io.gfile.exists(f"{self._model}-{other}.index")
             for other in self.steps()
-            if other in listed_steps
+            if other in listed
         }
         for other, stays in is_needed.items():
             if not stays:

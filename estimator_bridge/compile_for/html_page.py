@@ -50,11 +50,11 @@ def _versions(report: Report) -> str:
 
 
 def _head(report: Report) -> str:
-    count, refusals = len(report.steps), len(report.refused)
+    count, refused = len(report.steps), len(report.refused)
     if not count:
         verdict = '<p class="bad">Nothing was compiled.</p>'
-    elif refusals:
-        verdict = f'<p class="bad">{refusals} of {count} step(s) were not compiled.</p>'
+    elif refused:
+        verdict = f'<p class="bad">{refused} of {count} step(s) were not compiled.</p>'
     else:
         verdict = f'<p class="good">{count_of(count, "step")} compiled.</p>'
     rows = []

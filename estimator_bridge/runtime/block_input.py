@@ -135,16 +135,11 @@ class BlockInput:
             ]
 
             def body(i: tf.Tensor, lists: list[tf.Tensor]) -> Any:
-                return i + 1, [
-                    _set(tensor_list, i, v) for tensor_list, v in zip(lists, self._value(drawn[i]))
-                ]
+                return i + 1, [_set(held, i, v) for held, v in zip(lists, self._value(drawn[i]))]
 
             number = tf.cast(count, tf.int32)
             _, lists = tf.while_loop(lambda i, _: i < number, body, (0, start), name="values")
-            return [
-                _stack(tensor_list, spec, self.size)
-                for tensor_list, spec in zip(lists, self._specs)
-            ]
+            return [_stack(held, spec, self.size) for held, spec in zip(lists, self._specs)]
 
         def nothing() -> list[tf.Tensor]:
             return [tf.zeros([0, *spec.shape.as_list()], spec.dtype) for spec in self._specs]
@@ -165,14 +160,14 @@ class BlockInput:
         return [flat[i] for i in self._used]
 
 
-def _set(tensor_list: tf.Tensor, i: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
-    return _raw.TensorListSetItem(input_handle=tensor_list, index=i, item=value)
+def _set(held: tf.Tensor, i: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+    return _raw.TensorListSetItem(input_handle=held, index=i, item=value)
 
 
-def _stack(tensor_list: tf.Tensor, spec: tf.TensorSpec, size: int) -> tf.Tensor:
+def _stack(held: tf.Tensor, spec: tf.TensorSpec, size: int) -> tf.Tensor:
     """Returns a list as one tensor; zeros where nothing was put."""
     return _raw.TensorListStack(
-        input_handle=tensor_list,
+        input_handle=held,
         element_shape=tf.constant(spec.shape.as_list(), tf.int32),
         element_dtype=spec.dtype,
         num_elements=size,

@@ -176,10 +176,10 @@ def tell_of_open_port(address: str) -> None:
 
 
 def _not_all_came(place: str, timeout_secs: float, silent: Mapping[str, str]) -> WorkerError:
-    status = f"No TensorFlow server answers at {_listed(silent)}." if silent else "All answer now."
+    reached = f"No TensorFlow server answers at {_listed(silent)}." if silent else "All answer now."
     return WorkerError(
         f"{place} waited {timeout_secs:g} s (RunConfig.session_creation_timeout_secs) for the "
-        f"other processes of TF_CONFIG, and not all came. {status} Start each with the same "
+        f"other processes of TF_CONFIG, and not all came. {reached} Start each with the same "
         "'cluster' in its TF_CONFIG, and check that this machine can reach it."
     )
 

@@ -141,20 +141,20 @@ class ManySteps:
                 state = function(tensors)
         else:
             state = function(tensors)
-        steps_done, fetches = int(state["done"]), self._step.fetches.refs
+        done, fetches = int(state["done"]), self._step.fetches.refs
         short, left_over = None, []
         if self._layout.hands_back:
             with eager_mode(), tf.device(host_device()):
                 short, left_over = _short_batch(state, iterator), _values(state["left_over"])
         return LoopResult(
-            steps=steps_done,
+            steps=done,
             input_ended=bool(state["ended"]),
-            loss=float(state["loss"]) if steps_done and self._step.loss else None,
-            fetched=dict(zip(fetches, state["fetched"])) if steps_done == steps else None,
+            loss=float(state["loss"]) if done and self._step.loss else None,
+            fetched=dict(zip(fetches, state["fetched"])) if done == steps else None,
             short_batch=short,
             limit_value=int(state["limit_value"]) if self._step.counter else None,
             left_over=left_over,
-            outputs=self._outputs.read(state["outputs"], steps_done) if self._outputs else (),
+            outputs=self._outputs.read(state["outputs"], done) if self._outputs else (),
         )
 
     def function(self, iterator: Any, is_in_order: bool) -> tuple[CompiledLoop, list[tf.Tensor]]:

@@ -95,8 +95,8 @@ class LoopCache:
           is_single: whether the loop is for a call of a single step.
         """
         key = tuple(refs)
-        request = key, fed, tuple(sums)
-        if self._last[1] is not None and self._last[0] == request:  # as at most steps
+        asked = key, fed, tuple(sums)
+        if self._last[1] is not None and self._last[0] == asked:  # as at most steps
             return self._last[1]
         asked_refs = set(refs)
         alike = [
@@ -104,7 +104,7 @@ class LoopCache:
         ]
         for loop in alike:
             if asked_refs == set(loop.request.fetches):
-                self._last = request, loop
+                self._last = asked, loop
                 return loop
         if self._may_do_more and self._served[key] < _WORTH_A_LOOP:
             for loop in alike:
@@ -114,7 +114,7 @@ class LoopCache:
                     self._served[key] += is_single
                     return loop
         self._loops.append(self._make_loop(key, fed, sums))
-        self._last = request, self._loops[-1]
+        self._last = asked, self._loops[-1]
         return self._loops[-1]
 
 

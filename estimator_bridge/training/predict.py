@@ -31,12 +31,12 @@ def select_outputs(outputs: Mapping[str, Any], keys: Sequence[str] | None) -> di
         return dict(outputs)
     if "" in outputs:
         raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
-    selection = {key: value for key, value in outputs.items() if key in keys}
-    if not selection:
+    chosen = {key: value for key, value in outputs.items() if key in keys}
+    if not chosen:
         raise ValueError(
             f"Expected to run at least one output from {list(outputs)}, provided {keys}."
         )
-    return selection
+    return chosen
 
 
 class _OutputsHook(tf.compat.v1.train.SessionRunHook):
@@ -138,16 +138,16 @@ def _step_by_step(
         LoopLimits(steps=1),
         original_fetches=outputs,
     )
-    steps_done, has_ended = 0, False
-    while not (has_ended or loop.stop or program.is_stopped):
+    done, ended = 0, False
+    while not (ended or loop.stop or program.is_stopped):
         # Not while the caller has control.
         with continue_trace(program.graph, program.execution.shards):
             try:
-                result = loop.run(iterator, step, 1, steps_done, None)
+                result = loop.run(iterator, step, 1, done, None)
             except ENDS:
                 break
-        steps_done += result.steps
-        has_ended = result.input_ended
+        done += result.steps
+        ended = result.input_ended
         if result.steps:
             yield outputs_hook.values
 

@@ -49,25 +49,25 @@ class LoopAhead:
     def batches(self, iterator: Any) -> Iterator[dict[str, Any]]:
         """Yields the outputs of each batch; raises an error after the batches before it."""
         limits, most = LoopLimits(seconds=_SECONDS), 1
-        steps_done, has_ended, has_failed = 0, False, False
-        while not has_ended:
-            steps = 1 if has_failed else min(limits.steps(), most)
+        done, ended, failed = 0, False, False
+        while not ended:
+            steps = 1 if failed else min(limits.steps(), most)
             started = time.perf_counter()
             with continue_trace(self._program.graph, self._program.execution.shards):
                 try:
-                    result = self._loop(iterator, steps, steps_done, singly=False)
+                    result = self._loop(iterator, steps, done, singly=False)
                 except (tf.errors.OpError, *ENDS) as error:
                     if steps == 1 and isinstance(error, ENDS):
                         return
                     if steps == 1:
                         raise
                     # The results of the steps before it are lost: repeat, one at a time.
-                    has_failed = True
+                    failed = True
                     with eager_mode():
-                        iterator = iter(self._dataset.skip(steps_done))
+                        iterator = iter(self._dataset.skip(done))
                     continue
             limits.observe(result.steps, time.perf_counter() - started)
-            steps_done, has_ended = steps_done + result.steps, result.input_ended
+            done, ended = done + result.steps, result.input_ended
             if result.outputs:
                 most = max(1, _BYTES // max(1, sum(map(_size, result.outputs[-1]))))
             for values in result.outputs:

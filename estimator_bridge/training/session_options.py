@@ -42,19 +42,19 @@ def apply_session_config(config: Any) -> None:
         return
     _seen.add(config.SerializeToString(deterministic=True))
     with eager_mode():
-        rejections = _Refused()
-        _apply_threads(config, rejections)
-        _apply_devices(config, rejections)
-        _apply_graph_options(config.graph_options, rejections)
+        refused = _Refused()
+        _apply_threads(config, refused)
+        _apply_devices(config, refused)
+        _apply_graph_options(config.graph_options, refused)
         if config.log_device_placement:
             tf.debugging.set_log_device_placement(True)
-    rejections.none_of(
+    refused.none_of(
         config,
         _HARMLESS
         | {"device_count", "gpu_options", "graph_options"}
         | {"inter_op_parallelism_threads", "intra_op_parallelism_threads"},
     )
-    rejections.warn()
+    refused.warn()
 
 
 class _Refused:
@@ -88,7 +88,7 @@ class _Refused:
             )
 
 
-def _apply_threads(config: Any, rejections: _Refused) -> None:
+def _apply_threads(config: Any, refused: _Refused) -> None:
     for name, getter, setter in (
         (
             "intra_op_parallelism_threads",
@@ -103,10 +103,10 @@ def _apply_threads(config: Any, rejections: _Refused) -> None:
     ):
         value = getattr(config, name)
         if value and getter() != value:
-            rejections.attempt(f"{name}: {value}", lambda s=setter, n=value: s(n))  # type: ignore[misc]
+            refused.attempt(f"{name}: {value}", lambda s=setter, n=value: s(n))  # type: ignore[misc]
 
 
-def _apply_devices(config: Any, rejections: _Refused) -> None:
+def _apply_devices(config: Any, refused: _Refused) -> None:
     gpus = tf.config.list_physical_devices("GPU")
     options = config.gpu_options
     visible = gpus
@@ -116,21 +116,21 @@ def _apply_devices(config: Any, rejections: _Refused) -> None:
     if "GPU" in config.device_count:
         visible = visible[: config.device_count["GPU"]]
     if visible != gpus:
-        rejections.attempt(
+        refused.attempt(
             "device_count and gpu_options.visible_device_list",
             lambda: tf.config.set_visible_devices(visible, "GPU"),
         )
     if options.allow_growth:
         for gpu in visible:
-            rejections.attempt(
+            refused.attempt(
                 "gpu_options.allow_growth",
                 lambda gpu=gpu: tf.config.experimental.set_memory_growth(gpu, True),  # type: ignore[misc]
             )
     if gpus:  # programs set a share of GPU memory on any machine; without GPUs nothing is lost
-        rejections.none_of(options, {"allow_growth", "visible_device_list"}, "gpu_options.")
+        refused.none_of(options, {"allow_growth", "visible_device_list"}, "gpu_options.")
 
 
-def _apply_graph_options(options: Any, rejections: _Refused) -> None:
+def _apply_graph_options(options: Any, refused: _Refused) -> None:
     optimizer = options.optimizer_options
     if optimizer.global_jit_level > 0:  # ON_1 and ON_2; OFF is -1
         tf.config.optimizer.set_jit("autoclustering")
@@ -144,9 +144,9 @@ def _apply_graph_options(options: Any, rejections: _Refused) -> None:
     if rewrites:
         tf.config.optimizer.set_experimental_options(rewrites)
     names = {field.name for field, _ in options.rewrite_options.ListFields()} - unknown
-    rejections.none_of(options.rewrite_options, names, "graph_options.rewrite_options.")
-    rejections.none_of(optimizer, {"global_jit_level"}, "graph_options.optimizer_options.")
-    rejections.none_of(options, {"optimizer_options", "rewrite_options"}, "graph_options.")
+    refused.none_of(options.rewrite_options, names, "graph_options.rewrite_options.")
+    refused.none_of(optimizer, {"global_jit_level"}, "graph_options.optimizer_options.")
+    refused.none_of(options, {"optimizer_options", "rewrite_options"}, "graph_options.")
 
 
 # The names of tf.config.optimizer.set_experimental_options, which are those of the proto.

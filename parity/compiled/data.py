@@ -69,14 +69,14 @@ def _write(path: Path, examples: Iterable[tf.train.Example]) -> None:
 
 def _example(**values: list) -> tf.train.Example:
     features = {}
-    for key, entries in values.items():
+    for key, listed in values.items():
         name = key.replace("__", "/")
-        if isinstance(entries[0], bytes):
-            features[name] = tf.train.Feature(bytes_list=tf.train.BytesList(value=entries))
-        elif isinstance(entries[0], float):
-            features[name] = tf.train.Feature(float_list=tf.train.FloatList(value=entries))
+        if isinstance(listed[0], bytes):
+            features[name] = tf.train.Feature(bytes_list=tf.train.BytesList(value=listed))
+        elif isinstance(listed[0], float):
+            features[name] = tf.train.Feature(float_list=tf.train.FloatList(value=listed))
         else:
-            features[name] = tf.train.Feature(int64_list=tf.train.Int64List(value=entries))
+            features[name] = tf.train.Feature(int64_list=tf.train.Int64List(value=listed))
     return tf.train.Example(features=tf.train.Features(feature=features))
 
 

@@ -77,9 +77,9 @@ def _refused(ground: Ground, error: int, options: Options) -> list[dict[str, Any
         with ThreadPoolExecutor(2) as pool:
             outcomes = list(pool.map(ground.run_with, faults, model_dirs))
         for outcome, deviations in zip(outcomes, deviations_of(ground, *model_dirs)):
-            operations = [one for one in outcome.operations if one.fate == "refused"]
-            if operations:
-                judgements.append(_judged(outcome, operations[0], deviations, error))
+            refused = [one for one in outcome.operations if one.fate == "refused"]
+            if refused:
+                judgements.append(_judged(outcome, refused[0], deviations, error))
         for model_dir in model_dirs:
             ground.clean(model_dir)
     return judgements

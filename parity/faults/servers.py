@@ -84,9 +84,9 @@ def _once(cluster: Cluster, model_dir: Path, killed: str, words: Sequence[str]) 
     while goes_on and any(_starts(cluster, place) == starts[place] for place in trainers):
         goes_on = time.monotonic() < end
         time.sleep(0.1)
-    ended_places = [place for place in cluster.places if cluster.has_ended(place)]
+    ended = [place for place in cluster.places if cluster.has_ended(place)]
     secs = round(time.monotonic() - began, 1)
-    return {"killed": killed, "goes_on": goes_on, "ended": ended_places, "secs": secs}
+    return {"killed": killed, "goes_on": goes_on, "ended": ended, "secs": secs}
 
 
 def _starts(cluster: Cluster, place: str) -> int:

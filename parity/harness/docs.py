@@ -93,8 +93,8 @@ def _public(score: dict[str, Any], theirs: dict[str, Any]) -> _Public:
     cannot = len(_public_failures(theirs))
     judged = score["passed"] - score["passed_private"] + len(public) - cannot
     if WHOLE_FILE in score["failed"]:  # counts for all tests of the file
-        loss_count = theirs["passed"] - theirs["passed_private"] - 1
-        return _Public(judged + loss_count, len(new) + loss_count, later)
+        lost = theirs["passed"] - theirs["passed_private"] - 1
+        return _Public(judged + lost, len(new) + lost, later)
     return _Public(judged, len(new), later)
 
 
@@ -242,11 +242,11 @@ def _misses(
         yield ""
         both = set(here[file])
         for why in sorted(tests):
-            rows = [
+            listed = [
                 f"`{_short(test)}`" + ("" if set(modes) == both else f" ({', '.join(modes)})")
                 for test, modes in sorted(tests[why].items())
             ]
-            yield f"- {why}: {', '.join(rows)}"
+            yield f"- {why}: {', '.join(listed)}"
         yield ""
 
 

@@ -86,13 +86,13 @@ class _Visitor(ast.NodeVisitor):
         self._called_in_own_graphs: set[str] = set()
         self._callers: dict[str, set[str]] = {}  # by function name: its callers outside such graphs
 
-    def runs_in_own_graphs(self, function: str, visited: frozenset[str] = frozenset()) -> bool:
+    def runs_in_own_graphs(self, function: str, seen: frozenset[str] = frozenset()) -> bool:
         """Returns whether the source calls a function, and only inside its own graphs."""
-        others = self._callers.get(function, set()) - visited - {function}
+        others = self._callers.get(function, set()) - seen - {function}
         if "" in others or not (others or function in self._called_in_own_graphs):
             return False
-        visited |= {function}
-        return all(self.runs_in_own_graphs(caller, visited) for caller in others)
+        seen |= {function}
+        return all(self.runs_in_own_graphs(caller, seen) for caller in others)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         before, self._function = self._function, node.name

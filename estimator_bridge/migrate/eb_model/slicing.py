@@ -197,9 +197,9 @@ class _Slicer:
 
     def _part(self, name: str, mode: str, result: ast.expr, without: Collection[int] = ()) -> Part:
         rest = [s for s in self._rest(mode) if id(s) not in without]
-        statements, needed = slice_for(rest, reads(result))
-        self._used |= {id(s) for s in statements}
-        part = Part(name, statements, result)
+        chosen, needed = slice_for(rest, reads(result))
+        self._used |= {id(s) for s in chosen}
+        part = Part(name, chosen, result)
         self._bring(part, needed, mode)
         return part
 
@@ -210,14 +210,13 @@ class _Slicer:
         for name in sorted(needed):
             if name not in self.of_inference:
                 continue
-            statements, _ = slice_for(self.inference, [name])
-            if all(map(_is_setting, statements)):
-                settings += [s for s in statements if s not in settings]
+            chosen, _ = slice_for(self.inference, [name])
+            if all(map(_is_setting, chosen)):
+                settings += [s for s in chosen if s not in settings]
                 continue
             if part.name == "optimizer":
                 raise CannotTakeApartError(
-                    statements[-1],
-                    f"the optimizer needs {name}, which is computed with the outputs",
+                    chosen[-1], f"the optimizer needs {name}, which is computed with the outputs"
                 )
             if name not in part.outputs:
                 part.outputs.append(name)
@@ -225,16 +224,16 @@ class _Slicer:
                 self.outputs.append(name)
         order = {id(s): place for place, s in enumerate(self.inference)}
         part.statements = sorted(settings, key=lambda s: order[id(s)]) + part.statements
-        names = set(needed).union(*map(reads, settings))
-        if "labels" in names and mode == "PREDICT":
+        asked = set(needed).union(*map(reads, settings))
+        if "labels" in asked and mode == "PREDICT":
             raise CannotTakeApartError(
                 self.paths[mode].spec, "the predictions need the labels, which are None there"
             )
-        wrong = sorted((names & set(_GIVEN)) - may_read)
+        wrong = sorted((asked & set(_GIVEN)) - may_read)
         if wrong:
             raise CannotTakeApartError(part.result, f"the {part.name} needs {', '.join(wrong)}")
-        names |= set(part.arguments)
-        part.arguments = [n for n in self.arguments if n in names and n in may_read]
+        asked |= set(part.arguments)
+        part.arguments = [n for n in self.arguments if n in asked and n in may_read]
 
     def _loss(self, optimizer: Optimizer) -> Part:
         result = self.specs["TRAIN"]["loss"]
@@ -313,12 +312,12 @@ class _Slicer:
             if part is None or (part.name == "optimizer" and modes != ["TRAIN"]):
                 continue
             own = set().union(*map(sets, part.statements), set())
-            names = reads(statement)
-            of_inference = names & self.of_inference - own
-            if names & local - own or (part.name == "optimizer" and of_inference):
+            asked = reads(statement)
+            of_inference = asked & self.of_inference - own
+            if asked & local - own or (part.name == "optimizer" and of_inference):
                 continue
             try:
-                self._bring(part, of_inference | names & set(_GIVEN), modes[0])
+                self._bring(part, of_inference | asked & set(_GIVEN), modes[0])
             except CannotTakeApartError:
                 continue
             if part.name == "loss" and len(modes) == 1:

@@ -123,12 +123,12 @@ def _is_of_array(module: Module, node: ast.expr) -> bool:
     while scope is not module.tree and not isinstance(scope, ast.FunctionDef):
         scope = module.parents[scope]
     values = [n for n in ast.walk(scope) if isinstance(n, ast.Assign)]
-    visited: set[str] = set()
+    seen: set[str] = set()
     name = _root(node)
-    while name and name not in visited:
+    while name and name not in seen:
         if name == "self":  # the program's own attribute
             return True
-        visited.add(name)
+        seen.add(name)
         sources = [a.value for a in values if name in _assigned(a)]
         name = ""
         for value in sources:

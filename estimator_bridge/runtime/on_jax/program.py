@@ -163,11 +163,11 @@ class StepsProgram:
 
         parts = [jax.device_put(*pair) for pair in zip(batches, self._parts)]
         (count, rows), position = block, position if self._shape.is_random else 0
-        steps_done, loss, last, each, new = self._call(
+        done, loss, last, each, new = self._call(
             np.int64(count), np.zeros(rows, bool), np.int64(position), before.loss, before.last,
             parts, list(fed), list(fixed), list(updated),
         )  # fmt: skip
-        return Results(steps_done, loss, last, each), new
+        return Results(done, loss, last, each), new
 
     def _many(
         self,
@@ -189,31 +189,29 @@ class StepsProgram:
         each = [jnp.zeros((len(rows), *sizes), dtype) for sizes, dtype in kinds]
 
         def goes_on(state: Any) -> Any:
-            steps_done, loss = state[:2]
-            is_left = steps_done < count
+            done, loss = state[:2]
+            is_left = done < count
             return is_left & (loss <= np.inf) if shape.loss is not None else is_left
 
         def body(state: Any) -> Any:
-            steps_done, loss, _, each, updated = state
-            batch = [
-                lax.dynamic_index_in_dim(part, steps_done, 0, keepdims=False) for part in batches
-            ]
-            outputs = self._one(position + steps_done, [*batch, *fed], fixed_values, updated)
+            done, loss, _, each, updated = state
+            batch = [lax.dynamic_index_in_dim(part, done, 0, keepdims=False) for part in batches]
+            outputs = self._one(position + done, [*batch, *fed], fixed_values, updated)
             if shape.loss is not None:
                 mine = outputs[shape.loss].astype(jnp.float32).reshape(())
                 loss = lax.pmean(mine, REPLICAS)
             each = [
-                lax.dynamic_update_index_in_dim(column, outputs[i], steps_done, 0)
+                lax.dynamic_update_index_in_dim(column, outputs[i], done, 0)
                 for column, i in zip(each, shape.each)
             ]
             new = outputs[self._results : self._results + len(updated)]
-            return steps_done + 1, loss, [outputs[i] for i in shape.last], each, list(new)
+            return done + 1, loss, [outputs[i] for i in shape.last], each, list(new)
 
         start = (jnp.int64(0), loss, [one[0] for one in last], each, updated)
         end = body(start) if self.is_single else lax.while_loop(goes_on, body, start)
-        steps_done, loss, last, each, updated = end
+        done, loss, last, each, updated = end
         return (
-            steps_done,
+            done,
             loss,
             [one[None] for one in last],
             [column[:, None] for column in each],

@@ -54,9 +54,9 @@ def _rest_of(iterator: tf.data.Iterator) -> tf.data.Dataset:
     reference = weakref.ref(iterator)  # the dictionary's value must not keep its key
 
     def next_one(_: tf.Tensor) -> Any:
-        target = reference()
-        assert target is not None
-        return target.get_next_as_optional()
+        held = reference()
+        assert held is not None
+        return held.get_next_as_optional()
 
     return (
         tf.data.Dataset.range(_MANY)

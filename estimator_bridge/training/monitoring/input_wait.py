@@ -176,8 +176,8 @@ class MeasuredLoop:
             drawn = self._batches.draw(iterator, steps * self._wait.elements)
         drawn_at = self._wait.clock()
         result = self._loop(drawn, steps, rng_step, limit, fed, start, False)
-        end_time = self._wait.clock()
-        self._wait.observe_ready(result.steps, end_time - drawn_at, drawn_at - begun, of_steps)
+        ended = self._wait.clock()
+        self._wait.observe_ready(result.steps, ended - drawn_at, drawn_at - begun, of_steps)
         return result
 
 
@@ -187,5 +187,5 @@ def _goes_on(result: LoopResult, steps: int, further: int, limit: int | None) ->
         return False
     if result.loss is not None and math.isnan(result.loss):
         return False
-    step = result.limit_value
-    return limit is None or step is None or limit - step >= further
+    reached = result.limit_value
+    return limit is None or reached is None or limit - reached >= further

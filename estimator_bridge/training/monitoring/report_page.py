@@ -185,8 +185,8 @@ def _pace(record: RunRecord) -> str:
         "share of the matrix units' peak": ("matrix_share", _percent),
     }
     drawn = [
-        chart(title, [Curve("", values)], format_value, True)
-        for title, (name, format_value) in kinds.items()
+        chart(title, [Curve("", values)], shown, True)
+        for title, (name, shown) in kinds.items()
         if len(values := points(name)) > 1  # one value is at the top
     ]
     return _section("Throughput", f'<div class="charts">{"".join(drawn)}</div>') if drawn else ""
@@ -204,7 +204,7 @@ def _samples(record: RunRecord) -> str:
 
 
 def _pictures(folder: str) -> str:
-    figures = []
+    shown = []
     for name in sorted(tf.io.gfile.listdir(folder)):
         path = os.path.join(folder, name)
         size = _size_of_file(path) if name.endswith(".png") else None
@@ -212,11 +212,11 @@ def _pictures(folder: str) -> str:
             continue
         with tf.io.gfile.GFile(path, "rb") as file:
             data = base64.b64encode(file.read()).decode("ascii")
-        figures.append(
+        shown.append(
             f"<h3>{escape(name)}</h3>"
             f'<img class="picture" alt="{escape(name)}" src="data:image/png;base64,{data}">'
         )
-    return _section("Pictures", "".join(figures)) if figures else ""
+    return _section("Pictures", "".join(shown)) if shown else ""
 
 
 def _configuration(folder: str, record: RunRecord) -> str:

@@ -134,13 +134,13 @@ def serve(config: RunConfig) -> None:
     left, chief_ended_at = set(trainers), None
     watch = _Watch(config, place)
     with interruptible(f"Parameter server {config.task_id}"):
-        for process_name in ended_processes(config, target):
+        for ended in ended_processes(config, target):
             now = time.monotonic()
-            if process_name is None:
+            if ended is None:
                 watch.look(now)
             else:
-                left.discard(process_name)
-                if process_name == trainers[0]:
+                left.discard(ended)
+                if ended == trainers[0]:
                     chief_ended_at = now
             if not left or (chief_ended_at and now >= chief_ended_at + _LAST_SECS):
                 break
@@ -184,12 +184,12 @@ class _Watch:
         if len(silent) < len(self._addresses):
             self._seen = self._last_line = now
             return
-        places = ", ".join(f"{address} ({problem})" for address, problem in silent.items())
+        listed = ", ".join(f"{address} ({problem})" for address, problem in silent.items())
         if now >= self._seen + self._limit:
             raise WorkerError(
                 f"{self._place} has served nobody for {now - self._seen:.0f} s "
                 "(RunConfig.session_creation_timeout_secs): no process that trains answers at "
-                f"{places}. Start the chief and the workers with the same 'cluster' in TF_CONFIG, "
+                f"{listed}. Start the chief and the workers with the same 'cluster' in TF_CONFIG, "
                 "and then this process again."
             )
         if now >= self._last_line + _TELL_SECS:
@@ -197,5 +197,5 @@ class _Watch:
             logging.warning(
                 "%s has waited %.0f s, of %g s at most, for a process that trains. None answers at "
                 "%s.",
-                self._place, now - self._seen, self._limit, places,
+                self._place, now - self._seen, self._limit, listed,
             )  # fmt: skip
