@@ -138,15 +138,15 @@ def _step_by_step(
         LoopLimits(steps=1),
         original_fetches=outputs,
     )
-    done, ended = 0, False
+    batch_count, ended = 0, False
     while not (ended or loop.stop or program.is_stopped):
         # Not while the caller has control.
         with continue_trace(program.graph, program.execution.shards):
             try:
-                result = loop.run(iterator, step, 1, done, None)
+                result = loop.run(iterator, step, 1, batch_count, None)
             except ENDS:
                 break
-        done += result.steps
+        batch_count += result.steps
         ended = result.input_ended
         if result.steps:
             yield outputs_hook.values

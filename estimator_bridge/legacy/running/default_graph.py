@@ -124,11 +124,11 @@ class _Visitor(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Attribute) and not self._own_graphs and _opens(node):
             self.sessions.append((self._function, node.lineno))
-        called = _called(node.func)
+        name = _name_of(node.func)
         if self._own_graphs:
-            self._called_in_own_graphs.add(called)
+            self._called_in_own_graphs.add(name)
         else:
-            self._callers.setdefault(called, set()).add(self._function)
+            self._callers.setdefault(name, set()).add(self._function)
         self.generic_visit(node)
 
 
@@ -142,7 +142,7 @@ def _is_dimension(node: ast.expr) -> bool:
     return isinstance(shape, ast.Attribute) and shape.attr == "shape"
 
 
-def _called(function: ast.expr) -> str:
+def _name_of(function: ast.expr) -> str:
     """Returns the name of a called function or method."""
     if isinstance(function, ast.Attribute):
         return function.attr

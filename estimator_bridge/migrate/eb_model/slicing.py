@@ -77,12 +77,12 @@ class Parts:
         return variables
 
 
-def take_apart(function: ast.FunctionDef, called: Sequence[ast.FunctionDef] = ()) -> Parts:
+def take_apart(function: ast.FunctionDef, helpers: Sequence[ast.FunctionDef] = ()) -> Parts:
     """Splits a model_fn into the parts of an `eb.Model`.
 
     Args:
       function: the model_fn.
-      called: the functions of its module that it calls.
+      helpers: the functions of its module that it calls.
 
     Returns:
       Its parts.
@@ -90,7 +90,7 @@ def take_apart(function: ast.FunctionDef, called: Sequence[ast.FunctionDef] = ()
     Raises:
       CannotTakeApartError: it does something that a Model's parts cannot express.
     """
-    _check_layers([function, *called])
+    _check_layers([function, *helpers])
     paths = {mode: path_of(function, mode) for mode in MODES}
     specs = {mode: parts_of(path.spec) for mode, path in paths.items()}
     for mode, name in (("TRAIN", "loss"), ("TRAIN", "train_op"), ("EVAL", "loss"),

@@ -133,8 +133,8 @@ def _is_of_array(module: Module, node: ast.expr) -> bool:
         name = ""
         for value in sources:
             if isinstance(value, ast.Call):
-                called = module.name_of(value.func).partition(".")[0]
-                if called in _OF_ARRAYS or getattr(value.func, "attr", "") in _GIVES_ARRAYS:
+                package = module.name_of(value.func).partition(".")[0]
+                if package in _OF_ARRAYS or getattr(value.func, "attr", "") in _GIVES_ARRAYS:
                     return True
             elif isinstance(value, ast.Subscript):
                 name = _root(value)

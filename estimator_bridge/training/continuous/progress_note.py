@@ -32,7 +32,7 @@ class Progress:
 
     Attributes:
       was_unfinished: whether an earlier process left it.
-      done: the last step whose evaluation and exports it finished.
+      evaluated_step: the last step whose evaluation and exports it finished.
     """
 
     def __init__(self, model_dir: str):
@@ -41,7 +41,7 @@ class Progress:
         self.was_unfinished = tf.io.gfile.exists(self._path)
         self._left: dict[str, Any] = read_note(self._path, _parse) or {}
         self._now: dict[str, Any] = {}
-        self.done: int | None = self._left.get(_DONE)
+        self.evaluated_step: int | None = self._left.get(_DONE)
 
     def begin(self) -> None:
         """Writes the note at the start of training."""
@@ -69,7 +69,7 @@ class Progress:
 
     def skip(self) -> None:
         """Notes that the step will not be evaluated."""
-        self._now = {} if self.done is None else {_DONE: self.done}
+        self._now = {} if self.evaluated_step is None else {_DONE: self.evaluated_step}
         self._write()
 
     def export(self, name: str, before: Iterable[str]) -> None:
@@ -88,7 +88,7 @@ class Progress:
 
     def note_evaluation(self, step: int) -> None:
         """Notes that the evaluation and the exports of a step are done."""
-        self._now, self._left, self.done = {_DONE: step}, {}, step
+        self._now, self._left, self.evaluated_step = {_DONE: step}, {}, step
         self._write()
 
     def finish(self) -> None:

@@ -127,11 +127,11 @@ def _hidden_products(snapshot: Snapshot, names: Sequence[str]) -> list[str]:
             return False
         inner = bodies[function]
         return any(node.op in RULES for node in inner) or any(
-            holds(called, seen | {function}) for node in inner for called in called_functions(node)
+            holds(callee, seen | {function}) for node in inner for callee in called_functions(node)
         )
 
     return [
         name
         for name in names
-        if any(holds(called, frozenset()) for called in called_functions(snapshot.nodes[name]))
+        if any(holds(callee, frozenset()) for callee in called_functions(snapshot.nodes[name]))
     ]
