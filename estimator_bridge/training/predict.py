@@ -31,12 +31,12 @@ def select_outputs(outputs: Mapping[str, Any], keys: Sequence[str] | None) -> di
         return dict(outputs)
     if "" in outputs:
         raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
-    chosen = {key: value for key, value in outputs.items() if key in keys}
-    if not chosen:
+    selection = {key: value for key, value in outputs.items() if key in keys}
+    if not selection:
         raise ValueError(
             f"Expected to run at least one output from {list(outputs)}, provided {keys}."
         )
-    return chosen
+    return selection
 
 
 class _OutputsHook(tf.compat.v1.train.SessionRunHook):

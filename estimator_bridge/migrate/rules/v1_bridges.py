@@ -123,12 +123,12 @@ def _is_of_array(module: Module, node: ast.expr) -> bool:
     while scope is not module.tree and not isinstance(scope, ast.FunctionDef):
         scope = module.parents[scope]
     values = [n for n in ast.walk(scope) if isinstance(n, ast.Assign)]
-    seen: set[str] = set()
+    visited: set[str] = set()
     name = _root(node)
-    while name and name not in seen:
+    while name and name not in visited:
         if name == "self":  # the program's own attribute
             return True
-        seen.add(name)
+        visited.add(name)
         sources = [a.value for a in values if name in _assigned(a)]
         name = ""
         for value in sources:

@@ -140,7 +140,7 @@ def _watch(
     beat: Beat,
     end: threading.Event,
 ) -> None:
-    seen, patience = beat.at, settings.secs
+    last_beat, patience = beat.at, settings.secs
 
     def until_then() -> float:
         """Returns at most `secs`: after a step, the first report comes after that time again."""
@@ -149,9 +149,9 @@ def _watch(
     while not end.wait(until_then()):
         if beat.is_paused:
             beat.at = time.monotonic()
-        if beat.at != seen:
-            seen, patience = beat.at, settings.secs
-        elif time.monotonic() >= seen + patience:
+        if beat.at != last_beat:
+            last_beat, patience = beat.at, settings.secs
+        elif time.monotonic() >= last_beat + patience:
             _tell(what, settings, beat)
             patience *= 2
             if settings.end:
