@@ -252,19 +252,19 @@ class _Phases:
     LENGTH = 4  # reports, a second each
 
     def __init__(self, secs: float):
-        self._secs, self._seen = secs, 0
+        self._secs, self._count = secs, 0
         self._pace: dict[int, list[tuple[float, float | None]]] = {}
 
     def sleep(self) -> float:
         """Returns the time to sleep now."""
-        return self._secs if self._seen // self.LENGTH % 2 else 0.0
+        return self._secs if self._count // self.LENGTH % 2 else 0.0
 
     def __call__(self, report: eb.training.StepReport) -> None:
         # The first report of a phase covers chunks of both.
-        if self._seen % self.LENGTH and report.steps_per_sec:
-            reports = self._pace.setdefault(self._seen // self.LENGTH, [])
+        if self._count % self.LENGTH and report.steps_per_sec:
+            reports = self._pace.setdefault(self._count // self.LENGTH, [])
             reports.append((report.steps_per_sec, report.use.input_wait))
-        self._seen += 1
+        self._count += 1
 
     def shares(self) -> list[tuple[float, float]]:
         """Returns the measured share of each phase with sleeps, and that of the two paces."""

@@ -24,7 +24,7 @@ class Measured(v1.train.SessionRunHook):
 
     def __init__(self, orders: Orders):
         self._tell, self._orders = orders.tell, iter(orders)
-        self._left, self._due = 1, None  # asked for before the session exists
+        self._steps_left, self._due = 1, None  # asked for before the session exists
 
     def after_create_session(self, session, coord):
         """Waits for the first order."""
@@ -33,20 +33,20 @@ class Measured(v1.train.SessionRunHook):
     def steps_until_due(self, step):
         """Returns its due steps to this library; the original calls hooks at each step."""
         if self._due is None:
-            self._due = step + self._left
+            self._due = step + self._steps_left
         return self._due - step
 
     def after_run(self, run_context, run_values):
         """Counts steps, and answers when they are done."""
-        self._left -= 1 if IS_ORIGINAL else self._left
-        if not self._left:
+        self._steps_left -= 1 if IS_ORIGINAL else self._steps_left
+        if not self._steps_left:
             self._tell(seconds=time.perf_counter() - self._start)
             if not self._begin():
                 run_context.request_stop()
 
     def _begin(self) -> bool:
         order = next(self._orders, None)
-        self._left, self._due = order["steps"] if order else 1, None
+        self._steps_left, self._due = order["steps"] if order else 1, None
         self._start = time.perf_counter()
         return order is not None
 

@@ -114,8 +114,8 @@ def linear_logit_fn_builder(
             features, columns, units, sparse_combiner, cols_to_vars=variables
         )
         bias = variables.pop("bias")
-        weights = expanded([v for entry in variables.values() for v in _listed(entry)])
-        summarize_weights(_listed(bias)[0], weights, units)
+        weights = expanded([v for entry in variables.values() for v in _as_list(entry)])
+        summarize_weights(_as_list(bias)[0], weights, units)
         return logits
 
     return linear_logit_fn
@@ -163,7 +163,7 @@ def _check_batch_sizes(sums: Sequence[tf.Tensor], columns: Sequence[Any]) -> Non
         )
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 

@@ -155,16 +155,16 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
     changed = [file for file in files if file.is_changed]
     if arguments.write:
         written = sum(map(_written, changed))
-        done = f"{written} written"
+        summary = f"{written} written"
     else:
         for file in changed:
             # `patch` needs the bytes of the source; a terminal would obey them.
             _show(printable_text(file.diff()) if sys.stdout.isatty() else file.diff())
-        done = f"{len(changed)} would be changed"
+        summary = f"{len(changed)} would be changed"
     passed = sum(bool(file.report.passed_over) for file in files)
     places = sum(len(file.by_hand) for file in files)
     print(
-        f"{len(files)} {'file' if len(files) == 1 else 'files'}: {done}"
+        f"{len(files)} {'file' if len(files) == 1 else 'files'}: {summary}"
         f"{f', {passed} passed over' if passed else ''}"
         f"{f', {count_places(places)} left for a person' if places else ''}",
         file=sys.stderr,

@@ -151,9 +151,9 @@ def _all_reduces(
 
 def _group_size(instruction: Instruction, replicas: int) -> int:
     """Returns the number of replicas that an all-reduce sums over."""
-    listed = re.search(r"replica_groups=\{\{([\d,]+)\}", instruction.text)
-    if listed:
-        return listed[1].count(",") + 1
+    match = re.search(r"replica_groups=\{\{([\d,]+)\}", instruction.text)
+    if match:
+        return match[1].count(",") + 1
     iota = re.search(r"replica_groups=\[\d+,(\d+)\]", instruction.text)
     return int(iota[1]) if iota else replicas
 

@@ -41,7 +41,7 @@ class CompileJob:
         self._compiler = shared_compiler(request.python, request.secs)
         self._steps: list[StepReport | Refusal] = []
         self._batches: list[LargestBatch] = []
-        self._seen: dict[tuple[str, str], StepReport | CompileError] = {}
+        self._outcomes: dict[tuple[str, str], StepReport | CompileError] = {}
 
     @property
     def report(self) -> Report:
@@ -82,7 +82,7 @@ class CompileJob:
           CompileError: the step was not compiled; the report has it too.
         """
         key = _key(name, step)
-        outcome = self._seen.get(key)
+        outcome = self._outcomes.get(key)
         if isinstance(outcome, CompileError):
             raise outcome
         if outcome:
@@ -91,9 +91,9 @@ class CompileJob:
             report = self._compiled(name, step, examples, line_of)
         except CompileError as error:
             self.refuse(name, error)
-            self._seen[key] = error
+            self._outcomes[key] = error
             raise
-        self._seen[key] = report
+        self._outcomes[key] = report
         self._add(report)
         return report
 

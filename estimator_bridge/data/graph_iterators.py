@@ -19,7 +19,7 @@ def lifted_dataset(
     session: LiftedSession,
     variant: str,
     spec: Any,
-    added: Sequence[Any] = (),
+    extra_nodes: Sequence[Any] = (),
     is_whole: bool = False,
 ) -> tf.data.Dataset:
     """Returns a graph's dataset as an eager dataset.
@@ -28,13 +28,13 @@ def lifted_dataset(
       session: the session of the graph.
       variant: the reference of the tensor that holds the dataset.
       spec: TypeSpecs of an element.
-      added: NodeDefs to compute as if they were part of the graph.
+      extra_nodes: NodeDefs to compute as if they were part of the graph.
       is_whole: whether no other dataset is made of it. Then tf.data does not optimize it if that
         is of no use: the optimizer copies the dataset's arrays.
     """
-    value, is_best = (None, False) if added else dataset_of_plain_graph(session, variant)
+    value, is_best = (None, False) if extra_nodes else dataset_of_plain_graph(session, variant)
     if value is None:
-        (value,) = session.evaluate([variant], added=added)
+        (value,) = session.evaluate([variant], extra_nodes=extra_nodes)
     dataset = tf.data.experimental.from_variant(value, spec)
     return dataset.with_options(as_it_is()) if is_whole and is_best else dataset
 

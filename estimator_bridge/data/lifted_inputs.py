@@ -150,12 +150,12 @@ def _sources(
 
 def _draws(snapshot: Snapshot, refs: Sequence[str]) -> list[str]:
     """Returns the nodes that read from an iterator or a queue, and that the refs depend on."""
-    names, seen, waiting = [], set(), [node_name(r) for r in refs]
+    names, visited, waiting = [], set(), [node_name(r) for r in refs]
     while waiting:
         name = waiting.pop()
-        if name in seen:
+        if name in visited:
             continue
-        seen.add(name)
+        visited.add(name)
         node = snapshot.nodes[name]
         if node.op.startswith("MultiDeviceIterator"):
             raise NotImplementedError(

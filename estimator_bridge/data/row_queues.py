@@ -72,9 +72,9 @@ class RowQueueRunner(_QueueRunner):
         """
         if any(thread.is_alive() for thread in self._running.get(id(sess), ())):
             return []
-        left = _Countdown(len(self._places))
+        countdown = _Countdown(len(self._places))
         threads = [
-            threading.Thread(target=self._fill, args=(sess, enqueue, places, left, coord))
+            threading.Thread(target=self._fill, args=(sess, enqueue, places, countdown, coord))
             for enqueue, places in zip(self.enqueue_ops, self._places)
         ]
         self._running[id(sess)] = threads
@@ -88,7 +88,7 @@ class RowQueueRunner(_QueueRunner):
                 thread.start()
         return threads
 
-    def _fill(self, sess, enqueue, places, left: _Countdown, coord) -> None:
+    def _fill(self, sess, enqueue, places, countdown: _Countdown, coord) -> None:
         try:
             for numbers in self._reading.chunks():
                 if coord and coord.should_stop():
@@ -103,7 +103,7 @@ class RowQueueRunner(_QueueRunner):
                 raise
             coord.request_stop(error)
             return
-        if left.is_last():
+        if countdown.is_last():
             _run_quietly(sess, self.close_op)
 
     def _empty(self, sess, coord) -> None:

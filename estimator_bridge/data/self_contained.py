@@ -92,12 +92,12 @@ def _behind(snapshot: Snapshot, names: Sequence[str], queues: Collection[str]) -
     for node in snapshot.nodes.values():
         if node.op == "MakeIterator":
             datasets.setdefault(node_name(node.input[1]), []).append(node_name(node.input[0]))
-    seen, waiting = set[str](), list(names)
+    visited, waiting = set[str](), list(names)
     while waiting:
         name = waiting.pop()
-        if name in seen or name not in snapshot.nodes:
+        if name in visited or name not in snapshot.nodes:
             continue
-        seen.add(name)
+        visited.add(name)
         node = snapshot.nodes[name]
         is_array = f"{name}:0" in snapshot.constants
         if is_array or (node.op in DEQUEUES and node_name(node.input[0]) in queues):

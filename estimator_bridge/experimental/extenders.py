@@ -56,8 +56,8 @@ def add_metrics(estimator: Estimator, metric_fn: Callable[..., Any]) -> Estimato
             "predictions": spec.predictions,
             "config": config,
         }
-        added = metric_fn(**{name: offered[name] for name in argument_names})
-        return spec._replace(eval_metric_ops={**(spec.eval_metric_ops or {}), **added})
+        metrics = metric_fn(**{name: offered[name] for name in argument_names})
+        return spec._replace(eval_metric_ops={**(spec.eval_metric_ops or {}), **metrics})
 
     return Estimator(
         model_fn,

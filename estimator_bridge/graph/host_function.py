@@ -44,7 +44,7 @@ class HostFunction:
       resources: the variables and tables behind the graph.
       refs: references to compute: 'a:0' and '^a'.
       feed_names: sorted tensor references whose values a call supplies.
-      added: NodeDefs to compute as if they were part of the graph.
+      extra_nodes: NodeDefs to compute as if they were part of the graph.
 
     Attributes:
       random_names: the nodes whose results depend on the number of the call (``rng_step``).
@@ -56,11 +56,11 @@ class HostFunction:
         resources: Resources,
         refs: Sequence[str],
         feed_names: Sequence[str],
-        added: Iterable[tf.compat.v1.NodeDef],
+        extra_nodes: Iterable[tf.compat.v1.NodeDef],
     ):
         owners = resources.owners
         input_refs = {f"{name}:0" for name in owners} | set(feed_names)
-        snapshot = replica_locals(graph).for_session(Snapshot.of(graph)).with_nodes(added)
+        snapshot = replica_locals(graph).for_session(Snapshot.of(graph)).with_nodes(extra_nodes)
         subgraph = Lifted(snapshot, refs, input_refs, owners)
         if not resources.inputs.keeps_positions and has_rows(snapshot, subgraph.names):
             snapshot = with_rows_gathered(snapshot, graph)

@@ -64,7 +64,9 @@ class LiftedSession(SessionInterface):
         self.resources = Resources(graph, strategy, shared)
         self._functions: dict[_Key, HostFunction] = {}
         self._reads: dict[_Key, list[str] | None] = {}  # variables of fetches that only read them
-        self._drawn: dict[_Key, frozenset[int]] = {}  # the parts of the input that fetches draw
+        self._drawn_parts: dict[
+            _Key, frozenset[int]
+        ] = {}  # the parts of the input that fetches draw
         self.random = RandomPositions()
         self._contexts: list[tuple[Any, Any]] = []
         self.host_values: Mapping[str, Any] = {}
@@ -118,14 +120,14 @@ class LiftedSession(SessionInterface):
         self,
         refs: list[str],
         feeds: dict[str, np.ndarray] | None = None,
-        added: Sequence[tf.compat.v1.NodeDef] = (),
+        extra_nodes: Sequence[tf.compat.v1.NodeDef] = (),
     ) -> list[Any]:
         """Computes references and returns the eager tensors of those that are not operations.
 
         Args:
           refs: tensor references ('a:0') and operations ('^a').
           feeds: values by tensor reference.
-          added: NodeDefs to compute as if they were part of the graph.
+          extra_nodes: NodeDefs to compute as if they were part of the graph.
 
         Raises:
           OutOfRangeError: the references need the next batch of the input, which has ended.
@@ -133,9 +135,9 @@ class LiftedSession(SessionInterface):
         """
         self._check_open()
         feeds = feeds or {}
-        key = (tuple(refs), tuple(sorted(feeds)), tuple(node.name for node in added))
+        key = (tuple(refs), tuple(sorted(feeds)), tuple(node.name for node in extra_nodes))
         if key not in self._reads:
-            is_plain = not (feeds or added)
+            is_plain = not (feeds or extra_nodes)
             self._reads[key] = fetched_variables(self._graph, refs) if is_plain else None
         variables = self._reads[key]
         if variables is not None:
@@ -143,15 +145,17 @@ class LiftedSession(SessionInterface):
                 have_values = self.resources.have_values(variables)
             if have_values:
                 return self.resources.values(variables)
-            added = Snapshot.of(self._graph).step_branches  # TF1 reads the step's initial value
+            extra_nodes = Snapshot.of(
+                self._graph
+            ).step_branches  # TF1 reads the step's initial value
         if self.input is not None:
-            if key not in self._drawn:
-                self._drawn[key] = self._parts_drawn(self.input, refs, feeds)
-            if self._drawn[key]:
-                feeds = {**self.input.draw(self._drawn[key], refs), **feeds}
+            if key not in self._drawn_parts:
+                self._drawn_parts[key] = self._parts_drawn(self.input, refs, feeds)
+            if self._drawn_parts[key]:
+                feeds = {**self.input.draw(self._drawn_parts[key], refs), **feeds}
                 key = (key[0], tuple(sorted(feeds)), key[2])
         with self._lock:  # not while the function runs: an enqueue waits for a dequeue
-            function = self._function(key, refs, feeds, added)
+            function = self._function(key, refs, feeds, extra_nodes)
             rng_step = self.random.take(function.random_names)
         try:
             return function(feeds, rng_step)
@@ -175,12 +179,12 @@ class LiftedSession(SessionInterface):
         key: _Key,
         refs: Sequence[str],
         feeds: Iterable[str],
-        added: Sequence[tf.compat.v1.NodeDef],
+        extra_nodes: Sequence[tf.compat.v1.NodeDef],
     ) -> HostFunction:
         function = self._functions.get(key)
         if function is None:
             function = self._functions[key] = HostFunction(
-                self._graph, self.resources, refs, sorted(feeds), added
+                self._graph, self.resources, refs, sorted(feeds), extra_nodes
             )
         return function
 

@@ -114,22 +114,22 @@ class Snapshot:
                 snapshot.constants.pop(ref, None)
 
     def with_nodes(
-        self, added: Iterable[tf.compat.v1.NodeDef], functions: Iterable[Any] = ()
+        self, extra_nodes: Iterable[tf.compat.v1.NodeDef], functions: Iterable[Any] = ()
     ) -> Snapshot:
         """Returns a snapshot in which these nodes are added, or replace nodes of the same name.
 
         Args:
-          added: the nodes.
+          extra_nodes: the nodes.
           functions: FunctionDefs that they call, if the library has none of these names.
         """
-        added, functions, library = list(added), list(functions), self.library
-        if not added:  # keeps what is cached for this snapshot
+        extra_nodes, functions, library = list(extra_nodes), list(functions), self.library
+        if not extra_nodes:  # keeps what is cached for this snapshot
             return self
         if functions:
             library = type(library)()
             library.CopyFrom(self.library)
             library.function.extend(functions)
-        nodes = {**self.nodes, **{node.name: node for node in added}}
+        nodes = {**self.nodes, **{node.name: node for node in extra_nodes}}
         return Snapshot(
             nodes, library, self.versions, self.global_steps, self.constants,
             self.step_branches, self.references, self.stands_for,

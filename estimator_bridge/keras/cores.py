@@ -80,12 +80,12 @@ class Cores:
         shapes = tuple(self._shape(array) for array in batch)
         key = (mode, shapes, tuple(has_weights), is_whole)
         if key not in self._programs:
-            drawn = np.random.get_state()  # layers draw their seeds; Keras shuffles by the same
+            state = np.random.get_state()  # layers draw their seeds; Keras shuffles by the same
             specs = [tf.TensorSpec(shape, a.dtype) for shape, a in zip(shapes, batch)]
             self._programs[key] = ReplicaProgram(
                 self._original, self._strategy, mode, specs, has_weights, is_whole, self._shared()
             )
-            np.random.set_state(drawn)
+            np.random.set_state(state)
         return self._programs[key]
 
     def _shape(self, array: np.ndarray) -> tuple[int | None, ...]:

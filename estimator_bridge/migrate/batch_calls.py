@@ -19,12 +19,12 @@ def batch_calls(
 ) -> Iterator[tuple[ast.Call, ast.Attribute, Function]]:
     """Yields the calls that make batches in some functions, each with its innermost function."""
     functions = sorted(functions, key=lambda function: function.lineno, reverse=True)
-    for call, called in methods_called(module, *_METHODS):
+    for call, method in methods_called(module, *_METHODS):
         around = next(
             (f for f in functions if f.lineno <= call.lineno <= (f.end_lineno or 0)), None
         )
         if around is not None and not is_spread(call):
-            yield call, called, around
+            yield call, method, around
 
 
 def batch_size(call: ast.Call) -> ast.expr | None:

@@ -28,7 +28,7 @@ def find_local_imports(paths: Iterable[str], exclude: Iterable[str] = ()) -> lis
       The modules' paths, without the programs'.
     """
     programs = [path for path in paths if not os.path.isdir(path)]
-    seen = {os.path.realpath(path) for path in programs}
+    visited = {os.path.realpath(path) for path in programs}
     patterns = tuple(exclude)
     modules: list[str] = []
     for program in programs:
@@ -40,10 +40,10 @@ def find_local_imports(paths: Iterable[str], exclude: Iterable[str] = ()) -> lis
             for candidate in map(os.path.normpath, _imported_by(path, roots)):
                 if (
                     os.path.isfile(candidate)
-                    and os.path.realpath(candidate) not in seen
+                    and os.path.realpath(candidate) not in visited
                     and not is_excluded(candidate, patterns)
                 ):
-                    seen.add(os.path.realpath(candidate))
+                    visited.add(os.path.realpath(candidate))
                     modules.append(candidate)
                     waiting.append(candidate)
     return modules

@@ -40,8 +40,8 @@ def _starts(statement: ast.stmt, module: Module) -> bool:
     if isinstance(statement, ast.With):
         return any("Session" in ast.dump(item.context_expr) for item in statement.items)
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        called = statement.value.func
-        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        function = statement.value.func
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
         return not name.startswith("DEFINE") and name not in _SETS_UP
     if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
         return module.name_of(statement.value.func).endswith(("Session", ".placeholder"))

@@ -89,11 +89,11 @@ def _takes_image_files(model: ServedModel) -> bool:
 def _advice(model: ServedModel) -> str:
     """Returns what the signature takes: its inputs, and the kinds of files that can have them."""
     if model.examples is not None:
-        listed = ", ".join(
+        inputs = ", ".join(
             f"{name} {kind.name}" for name, kind in sorted(model.examples.dtypes.items())
         )
     else:
-        listed = ", ".join(f"{i.name} {i.dtype.name} {sizes(i.shape)}" for i in model.inputs)
+        inputs = ", ".join(f"{i.name} {i.dtype.name} {sizes(i.shape)}" for i in model.inputs)
     kinds = ["tfrecords", "jsonl"]
     if not _takes_image_files(model):
         kinds.append("csv")
@@ -101,6 +101,6 @@ def _advice(model: ServedModel) -> str:
         kinds.insert(0, "images")
     descriptions = [f"{_NAMES[kind]} ({', '.join(KINDS[kind])})" for kind in kinds]
     return (
-        f"The signature {model.signature!r} takes: {listed}. Give it "
+        f"The signature {model.signature!r} takes: {inputs}. Give it "
         f"{', '.join(descriptions[:-1])} or {descriptions[-1]} of these."
     )

@@ -87,7 +87,7 @@ def load_model(path: str, signature: str | None = None, outputs: Sequence[str] =
     except (OSError, ValueError, RuntimeError, tf.errors.OpError) as error:
         lines = str(getattr(error, "message", None) or error).strip().splitlines()
         raise DataError(f"{path}: not a SavedModel that can be loaded: {lines[0]}") from error
-    name = _chosen(path, list(saved_model.signatures), signature)
+    name = _choose_signature(path, list(saved_model.signatures), signature)
     function = saved_model.signatures[name]
     specs = function.structured_input_signature[1]
     output_names = sorted(function.structured_outputs)
@@ -111,7 +111,7 @@ def load_model(path: str, signature: str | None = None, outputs: Sequence[str] =
     return ServedModel(path, name, inputs, examples, size, call, decodes)
 
 
-def _chosen(path: str, names: Sequence[str], signature: str | None) -> str:
+def _choose_signature(path: str, names: Sequence[str], signature: str | None) -> str:
     if signature is None:
         signature = names[0] if len(names) == 1 else _DEFAULT
     if signature not in names:

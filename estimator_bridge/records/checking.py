@@ -129,20 +129,20 @@ def _listed_files(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
     if folder is None or manifest is None:
         return find_records(paths), []
     names = set(tf.io.gfile.listdir(folder))
-    listed = [os.path.join(folder, s.file) for s in manifest.shards if s.file in names]
+    paths_of_shards = [os.path.join(folder, s.file) for s in manifest.shards if s.file in names]
     missing = [
         Finding(os.path.join(folder, s.file), f"missing: {s.records} records. Copy it again.")
         for s in manifest.shards
         if s.file not in names
     ]
-    for path in listed:
+    for path in paths_of_shards:
         check_regular(path)
-    if not listed:
+    if not paths_of_shards:
         raise DataError(
             f"{folder}: none of the {len(manifest.shards)} files that its manifest lists exists. "
             "Copy them again, or write the records again."
         )
-    return RecordFiles(tuple(listed), {folder: manifest}), missing
+    return RecordFiles(tuple(paths_of_shards), {folder: manifest}), missing
 
 
 def _checked(

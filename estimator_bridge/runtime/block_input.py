@@ -58,18 +58,18 @@ class BlockInput:
             tf.TensorShape([]), [tf.TensorShape([None]).concatenate(s.shape) for s in self._specs]
         )
 
-    def draw(self, done: tf.Tensor) -> Block:
+    def draw(self, step_count: tf.Tensor) -> Block:
         """Draws the batches of the next block; of none at the input's end, or if none is wanted.
 
         Args:
-          done: the number of steps before the block.
+          step_count: the number of steps before the block.
         """
-        steps_left = self._most - done
-        count, drawn = tf.cond(
+        steps_left = self._most - step_count
+        count, optionals = tf.cond(
             steps_left >= self.size, self._draw_whole, lambda: self._draw_some(steps_left)
         )
-        drawn.set_shape([self.size])
-        return Block(count, self._values(count, drawn))
+        optionals.set_shape([self.size])
+        return Block(count, self._values(count, optionals))
 
     def batch(self, block: Block, index: int | tf.Tensor) -> list[Any]:
         """Returns the flat components of a step's batch; None for those that no step uses."""
@@ -84,15 +84,15 @@ class BlockInput:
         Returns:
           The number of elements, fewer at the input's end, and the optionals.
         """
-        drawn = [self._optional() for _ in range(self.size)]
+        optionals = [self._optional() for _ in range(self.size)]
         count = tf.cond(
-            _raw.OptionalHasValue(optional=drawn[-1]),
+            _raw.OptionalHasValue(optional=optionals[-1]),
             lambda: tf.constant(self.size, tf.int64),
             lambda: tf.add_n(
-                [tf.cast(_raw.OptionalHasValue(optional=one), tf.int64) for one in drawn]
+                [tf.cast(_raw.OptionalHasValue(optional=one), tf.int64) for one in optionals]
             ),
         )
-        return count, tf.stack(drawn)
+        return count, tf.stack(optionals)
 
     def _draw_some(self, most: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Draws fewer elements: exactly those that are wanted, or those that are left."""
@@ -100,28 +100,28 @@ class BlockInput:
         def goes_on(i: tf.Tensor, has_more: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
             return has_more & (tf.cast(i, tf.int64) < most)
 
-        def body(i: tf.Tensor, _: tf.Tensor, drawn: tf.Tensor) -> Any:
+        def body(i: tf.Tensor, _: tf.Tensor, optionals: tf.Tensor) -> Any:
             one = self._optional()
             has_one = _raw.OptionalHasValue(optional=one)
-            return i + tf.cast(has_one, tf.int32), has_one, _set(drawn, i, one)
+            return i + tf.cast(has_one, tf.int32), has_one, _set(optionals, i, one)
 
         start = _raw.TensorListFromTensor(
             tensor=tf.stack([_raw.OptionalNone()] * self.size),
             element_shape=tf.constant([], tf.int32),
         )
-        count, _, drawn = tf.while_loop(goes_on, body, (0, True, start), name="draws")
-        return tf.cast(count, tf.int64), _stack(drawn, tf.TensorSpec([], tf.variant), self.size)
+        count, _, optionals = tf.while_loop(goes_on, body, (0, True, start), name="draws")
+        return tf.cast(count, tf.int64), _stack(optionals, tf.TensorSpec([], tf.variant), self.size)
 
     def _optional(self) -> tf.Tensor:
         """Draws an element, as an optional's tensor."""
         (one,) = self._source.next_ones(self._iterator)
         return tf.nest.flatten(one, expand_composites=True)[0]
 
-    def _values(self, count: tf.Tensor, drawn: tf.Tensor) -> list[tf.Tensor]:
+    def _values(self, count: tf.Tensor, optionals: tf.Tensor) -> list[tf.Tensor]:
         """Returns the block's parts, from its optionals."""
 
         def whole() -> list[tf.Tensor]:
-            columns = zip(*(self._value(drawn[i]) for i in range(self.size)))
+            columns = zip(*(self._value(optionals[i]) for i in range(self.size)))
             return [tf.stack(column) for column in columns]
 
         def some() -> list[tf.Tensor]:
@@ -135,7 +135,9 @@ class BlockInput:
             ]
 
             def body(i: tf.Tensor, lists: list[tf.Tensor]) -> Any:
-                return i + 1, [_set(held, i, v) for held, v in zip(lists, self._value(drawn[i]))]
+                return i + 1, [
+                    _set(held, i, v) for held, v in zip(lists, self._value(optionals[i]))
+                ]
 
             number = tf.cast(count, tf.int32)
             _, lists = tf.while_loop(lambda i, _: i < number, body, (0, start), name="values")

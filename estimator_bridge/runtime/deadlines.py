@@ -79,7 +79,7 @@ def within(secs: float, call: Callable[[], _Result], what: str) -> _Result:
     """
     results: list[_Result] = []
     errors: list[BaseException] = []
-    done = threading.Event()
+    end = threading.Event()
 
     def run() -> None:
         try:
@@ -87,11 +87,11 @@ def within(secs: float, call: Callable[[], _Result], what: str) -> _Result:
         except BaseException as error:
             errors.append(error)
         finally:
-            done.set()
+            end.set()
 
     started = time.monotonic()
     threading.Thread(target=run, name=f"estimator_bridge: {what}", daemon=True).start()
-    while not done.wait(min(_TELL_SECS, max(0.0, started + secs - time.monotonic()))):
+    while not end.wait(min(_TELL_SECS, max(0.0, started + secs - time.monotonic()))):
         waited = time.monotonic() - started
         if waited >= secs:
             raise TimeoutError(f"{what}: no result within {secs:g} s")

@@ -141,20 +141,20 @@ class ManySteps:
                 state = function(tensors)
         else:
             state = function(tensors)
-        done, fetches = int(state["done"]), self._step.fetches.refs
+        step_count, fetches = int(state["done"]), self._step.fetches.refs
         short, left_over = None, []
         if self._layout.hands_back:
             with eager_mode(), tf.device(host_device()):
                 short, left_over = _short_batch(state, iterator), _values(state["left_over"])
         return LoopResult(
-            steps=done,
+            steps=step_count,
             input_ended=bool(state["ended"]),
-            loss=float(state["loss"]) if done and self._step.loss else None,
-            fetched=dict(zip(fetches, state["fetched"])) if done == steps else None,
+            loss=float(state["loss"]) if step_count and self._step.loss else None,
+            fetched=dict(zip(fetches, state["fetched"])) if step_count == steps else None,
             short_batch=short,
             limit_value=int(state["limit_value"]) if self._step.counter else None,
             left_over=left_over,
-            outputs=self._outputs.read(state["outputs"], done) if self._outputs else (),
+            outputs=self._outputs.read(state["outputs"], step_count) if self._outputs else (),
         )
 
     def function(self, iterator: Any, is_in_order: bool) -> tuple[CompiledLoop, list[tf.Tensor]]:

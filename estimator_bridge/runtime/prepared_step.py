@@ -42,20 +42,20 @@ class NeededParts:
     ):
         source, self.are_more = session.input, False
         self._refs: Sequence[str] | None = None
-        self._drawn: frozenset[int] | None = None  # None: a step draws all in any case
+        self._parts: frozenset[int] | None = None  # None: a step draws all in any case
         self._needed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         if source is not None and source.divides:
             snapshot = Snapshot.of(session.graph)
-            drawn = source.drawn_by(snapshot, base, fed) | source.endless
+            parts = source.drawn_by(snapshot, base, fed) | source.endless
             more = source.drawn_by(snapshot, fetches, fed) if fetches else frozenset()
-            self._drawn, self.are_more = drawn | more, not drawn.issuperset(more)
+            self._parts, self.are_more = parts | more, not parts.issuperset(more)
             # The source itself, which holds an iterator's dataset, is not kept with the loop.
-            self._refs = source.refs_of_parts(self._drawn)
+            self._refs = source.refs_of_parts(self._parts)
 
     @property
     def are_chosen(self) -> bool:
         """Whether a step may leave parts alone."""
-        return self._drawn is not None
+        return self._parts is not None
 
     def refs(self, inputs: Sequence[str]) -> Sequence[str]:
         """Returns the references of the flat components of a step's elements.
@@ -68,9 +68,11 @@ class NeededParts:
     def of(self, iterator: Any) -> Any:
         """Returns the iterator that a step draws from: of the parts that it needs."""
         if iterator not in self._needed:
-            drawn, whole = self._drawn or frozenset(), DividedIterators.of(iterator)
+            parts, whole = self._parts or frozenset(), DividedIterators.of(iterator)
             # All parts is None: a value that refers to its key would keep both alive.
-            self._needed[iterator] = None if drawn.issuperset(whole.drawn) else whole.only(drawn)
+            self._needed[iterator] = (
+                None if parts.issuperset(whole.part_numbers) else whole.only(parts)
+            )
         needed = self._needed[iterator]
         return iterator if needed is None else needed
 

@@ -57,11 +57,11 @@ def _replace(namespace: Any, name: str, function: Callable[..., Any]) -> None:
         return
 
     @functools.wraps(own)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def replacement(*args: Any, **kwargs: Any) -> Any:
         return function(own, *args, **kwargs)
 
-    called.of_tensorflow = own  # type: ignore[attr-defined]
-    setattr(namespace, name, called)
+    replacement.of_tensorflow = own  # type: ignore[attr-defined]
+    setattr(namespace, name, replacement)
 
 
 def _maker(of_tensorflow: Any, on_cores: Any) -> Callable[..., Any]:

@@ -161,8 +161,8 @@ class Workers:
                 if not places:
                     continue
                 flat = [tf.reshape(carried[i], [-1]) for i in places]
-                added = self._reduce(tf.concat(flat, 0), key + number)
-                for i, part in zip(places, tf.split(added, [len(part) for part in flat])):
+                total = self._reduce(tf.concat(flat, 0), key + number)
+                for i, part in zip(places, tf.split(total, [len(part) for part in flat])):
                     shaped = tf.reshape(part, carried[i].shape)
                     totals[i] = _restore_type(shaped, values[i].dtype)
         return [totals[i] for i in range(len(values))]

@@ -87,29 +87,29 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
         singly=bool(hooks),
     )
-    done, logged_count, step = 0, 0, program.global_step
-    while not (loop.stop or program.is_stopped) and (steps is None or done < steps):
+    batch_count, logged_count, step = 0, 0, program.global_step
+    while not (loop.stop or program.is_stopped) and (steps is None or batch_count < steps):
         end_if_asked()
-        most = math.inf if steps is None else steps - done
+        most = math.inf if steps is None else steps - batch_count
         try:
-            result = loop.run(iterator, step, most, done, None)
+            result = loop.run(iterator, step, most, batch_count, None)
         except ENDS as error:
             if disk_problem(error):  # a hook's file must not become larger
                 raise
             break
-        done += result.steps
+        batch_count += result.steps
         if result.short_batch:
             fetched = evaluate_short_batch(program, result.short_batch, loop.fetched_refs)
-            done += 1
+            batch_count += 1
             if fetched is not None:
                 loop.finish(fetched)
         if result.left_over:
             _evaluate_left_over(program, result.left_over)
-        logged_count = _tell(logged_count, done, steps)
+        logged_count = _tell(logged_count, batch_count, steps)
         if result.input_ended:
             break
     program.check_input()
-    return done
+    return batch_count
 
 
 def _evaluate_left_over(program: Program, elements: Sequence[list[Any]]) -> None:
@@ -128,12 +128,12 @@ def _evaluate_left_over(program: Program, elements: Sequence[list[Any]]) -> None
             break
 
 
-def _tell(logged_count: int, done: int, steps: int | None) -> int:
+def _tell(logged_count: int, batch_count: int, steps: int | None) -> int:
     """Logs the batches since the last line, as often as the original did.
 
     Args:
       logged_count: the number of batches that the lines cover so far.
-      done: the number of evaluated batches.
+      batch_count: the number of evaluated batches.
       steps: the number of batches to evaluate; without it, the original logged none.
 
     Returns:
@@ -141,7 +141,7 @@ def _tell(logged_count: int, done: int, steps: int | None) -> int:
     """
     if steps is not None and logging.get_verbosity() <= logging.INFO:
         every = 1 if steps < _FEW else steps // 10
-        for count in range(logged_count + 1, done + 1):
+        for count in range(logged_count + 1, batch_count + 1):
             if count % every == 0 or count == steps:
                 logging.info("Evaluation [%d/%d]", count, steps)
-    return done
+    return batch_count

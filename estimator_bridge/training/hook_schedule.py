@@ -88,22 +88,22 @@ class HookSchedule:
         """Returns all hooks with the times of their next calls, from a step on."""
         return DueHooks([(hook, due(hook, step, self._loss)) for hook in self._hooks])
 
-    def skip_before(self, called: Sequence[Any], steps: int, step: int) -> None:
+    def skip_before(self, hooks: Sequence[Any], steps: int, step: int) -> None:
         """Informs the counting hooks that are called about the chunk's steps before the last.
 
         Args:
-          called: the hooks that are called at the end of the chunk.
+          hooks: the hooks that are called at the end of the chunk.
           steps: the number of steps of the chunk.
           step: the global step before it.
         """
         for hook in self._counting:
-            if hook in called:
+            if hook in hooks:
                 skip(hook, steps - 1, step + steps - 1)
 
-    def skip_all(self, called: Sequence[Any], steps: int, step: int) -> None:
+    def skip_all(self, hooks: Sequence[Any], steps: int, step: int) -> None:
         """Informs the counting hooks that are not called about the chunk; see ``skip_before``."""
         for hook in self._counting:
-            if hook not in called:
+            if hook not in hooks:
                 skip(hook, steps, step + steps)
 
     @property

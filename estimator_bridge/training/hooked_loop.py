@@ -185,10 +185,10 @@ class HookedLoop:
         steps = self._sync.agree(steps, self._stop_requested)
         if self.stop:
             return LoopResult(0, False, None, None, None)
-        called = due.within(steps)
+        hooks = due.within(steps)
         # Before the hooks' before_run, in which they look at their counts.
-        self._schedule.skip_before(called, steps, step)
-        call = self._call = HookRequests(self._session, called, self._original_args, self._call)
+        self._schedule.skip_before(hooks, steps, step)
+        call = self._call = HookRequests(self._session, hooks, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
         started = time.perf_counter()
         loop = self._loops.loop(call.fetches.refs, fed, is_single=steps == 1)
@@ -209,7 +209,7 @@ class HookedLoop:
         self._limits.observe(result.steps, time.perf_counter() - started)
         note_progress()
         check_own_training()
-        self._schedule.skip_all(called, result.steps, step)
+        self._schedule.skip_all(hooks, result.steps, step)
         if result.fetched is not None and result.steps == steps:
             reached = lambda: _reached(result, step, limit)  # noqa: E731 - few steps are logged
             self.finish(result.fetched, result.limit_value, reached)

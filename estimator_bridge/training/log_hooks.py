@@ -116,11 +116,11 @@ class LossLogHook(CountingHook, ReachedHook):
         steps, seconds = reached.step - self._last[0], now - self._last[1]
         if reached.limit is None or steps <= 0 or seconds <= 0:
             return
-        left = (reached.limit - reached.step) * seconds / steps
-        if left < _LONG_SECS:
+        seconds_left = (reached.limit - reached.step) * seconds / steps
+        if seconds_left < _LONG_SECS:
             return
         rate = f", at {steps * self._examples / seconds:.4g} examples/s" if self._examples else ""
-        logging.info("About %d min left%s.", math.ceil(left / 60), rate)
+        logging.info("About %d min left%s.", math.ceil(seconds_left / 60), rate)
 
 
 class _Pace:
@@ -172,8 +172,8 @@ class RateLogHook(ReachedHook):
         """Returns the steps to the next line; 1 for the first few if the step does not change."""
         if self._last is None or (self._stride == 0 and self._warnings < _WARNINGS):
             return 1
-        left = self._last[0] + self._every_steps - step
-        return max(math.ceil(left / (self._stride or 1)), 1)
+        steps_left = self._last[0] + self._every_steps - step
+        return max(math.ceil(steps_left / (self._stride or 1)), 1)
 
     def after_run(
         self,

@@ -105,10 +105,10 @@ class OriginalMethods:
                 "predict_keys argument is not valid in case of non-dict predictions. Got "
                 f"predict_keys={predict_keys!r}, and the model predicts {predictions!r}."
             )
-        chosen = {key: value for key, value in predictions.items() if key in predict_keys}
-        if not chosen:
+        outputs = {key: value for key, value in predictions.items() if key in predict_keys}
+        if not outputs:
             raise ValueError(
                 f"Expected to run at least one output from {list(predictions)}, provided "
                 f"{predict_keys}."
             )
-        return chosen
+        return outputs

@@ -31,12 +31,12 @@ def select_outputs(outputs: Mapping[str, Any], keys: Sequence[str] | None) -> di
         return dict(outputs)
     if "" in outputs:
         raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
-    chosen = {key: value for key, value in outputs.items() if key in keys}
-    if not chosen:
+    selection = {key: value for key, value in outputs.items() if key in keys}
+    if not selection:
         raise ValueError(
             f"Expected to run at least one output from {list(outputs)}, provided {keys}."
         )
-    return chosen
+    return selection
 
 
 class _OutputsHook(tf.compat.v1.train.SessionRunHook):
@@ -138,15 +138,15 @@ def _step_by_step(
         LoopLimits(steps=1),
         original_fetches=outputs,
     )
-    done, ended = 0, False
+    batch_count, ended = 0, False
     while not (ended or loop.stop or program.is_stopped):
         # Not while the caller has control.
         with continue_trace(program.graph, program.execution.shards):
             try:
-                result = loop.run(iterator, step, 1, done, None)
+                result = loop.run(iterator, step, 1, batch_count, None)
             except ENDS:
                 break
-        done += result.steps
+        batch_count += result.steps
         ended = result.input_ended
         if result.steps:
             yield outputs_hook.values

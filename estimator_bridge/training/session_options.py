@@ -16,7 +16,7 @@ from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["apply_session_config"]
 
-_seen: set[bytes] = set()
+_configs: set[bytes] = set()
 
 # Defaults of every session, or settings of a cluster's session: ignoring them changes nothing.
 _HARMLESS = {
@@ -38,9 +38,9 @@ def apply_session_config(config: Any) -> None:
     Args:
       config: a ``tf.compat.v1.ConfigProto``, or None.
     """
-    if config is None or config.SerializeToString(deterministic=True) in _seen:
+    if config is None or config.SerializeToString(deterministic=True) in _configs:
         return
-    _seen.add(config.SerializeToString(deterministic=True))
+    _configs.add(config.SerializeToString(deterministic=True))
     with eager_mode():
         refused = _Refused()
         _apply_threads(config, refused)

@@ -67,7 +67,7 @@ def _embedded(
 def _layer(net: tf.Tensor, bias: tf.Tensor, config: BertConfig, training: bool) -> tf.Tensor:
     """Attention and two dense parts, each added to its input and normalized."""
 
-    def added(part: tf.Tensor, to: tf.Tensor) -> tf.Tensor:
+    def add_and_normalize(part: tf.Tensor, to: tf.Tensor) -> tf.Tensor:
         part = dense(part, config.hidden_size, config)
         return layer_norm(_dropped(part, config.hidden_dropout_prob, training) + to)
 
@@ -75,11 +75,11 @@ def _layer(net: tf.Tensor, bias: tf.Tensor, config: BertConfig, training: bool) 
         with v1.variable_scope("self"):
             attention = _attention(net, bias, config, training)
         with v1.variable_scope("output"):
-            net = added(attention, net)
+            net = add_and_normalize(attention, net)
     with v1.variable_scope("intermediate"):
         inner = activation(dense(net, config.intermediate_size, config))
     with v1.variable_scope("output"):
-        return added(inner, net)
+        return add_and_normalize(inner, net)
 
 
 def _attention(net: tf.Tensor, bias: tf.Tensor, config: BertConfig, training: bool) -> tf.Tensor:

@@ -69,14 +69,14 @@ def _write(path: Path, examples: Iterable[tf.train.Example]) -> None:
 
 def _example(**values: list) -> tf.train.Example:
     features = {}
-    for key, listed in values.items():
+    for key, items in values.items():
         name = key.replace("__", "/")
-        if isinstance(listed[0], bytes):
-            features[name] = tf.train.Feature(bytes_list=tf.train.BytesList(value=listed))
-        elif isinstance(listed[0], float):
-            features[name] = tf.train.Feature(float_list=tf.train.FloatList(value=listed))
+        if isinstance(items[0], bytes):
+            features[name] = tf.train.Feature(bytes_list=tf.train.BytesList(value=items))
+        elif isinstance(items[0], float):
+            features[name] = tf.train.Feature(float_list=tf.train.FloatList(value=items))
         else:
-            features[name] = tf.train.Feature(int64_list=tf.train.Int64List(value=listed))
+            features[name] = tf.train.Feature(int64_list=tf.train.Int64List(value=items))
     return tf.train.Example(features=tf.train.Features(feature=features))
 
 

@@ -48,8 +48,8 @@ def _releases(results: Results) -> str:
         return "".join(f"It was {release}." for release in programs_by_release)
     parts = []
     for release, programs in sorted(programs_by_release.items()):
-        listed = "; ".join(f"{name} ({', '.join(targets)})" for name, targets in programs.items())
-        parts.append(f"{release}: {listed}.")
+        text = "; ".join(f"{name} ({', '.join(targets)})" for name, targets in programs.items())
+        parts.append(f"{release}: {text}.")
     return "\n".join(parts)
 
 

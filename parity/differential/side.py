@@ -72,16 +72,16 @@ class _Share:
     ):
         self._command, self._watch = command, watch
         self._cases = {case.name: case for case in cases}
-        self._left = {case.name: repeat if case.races else 1 for case in cases}
+        self._remaining = {case.name: repeat if case.races else 1 for case in cases}
         self._outcomes: dict[str, Outcomes] = {case.name: [] for case in cases}
 
     def outcomes(self) -> dict[str, Outcomes]:
-        while self._left:
+        while self._remaining:
             self._one_process()
         return self._outcomes
 
     def _one_process(self) -> None:
-        tasks = [[self._cases[name].theme, name, times] for name, times in self._left.items()]
+        tasks = [[self._cases[name].theme, name, times] for name, times in self._remaining.items()]
         worker = WorkerProcess(self._command, tasks)
         running, last_event = "", time.monotonic()
         is_silent = has_run = is_spent = False
@@ -107,14 +107,14 @@ class _Share:
         if running:
             outcome = {"hang": True} if is_silent else {"crash": status}
             self._add(running, outcome, time.monotonic() - last_event)
-        elif self._left and not is_spent:  # it never came to a case
+        elif self._remaining and not is_spent:  # it never came to a case
             why = f"said nothing for {_LOADING:g} s" if is_silent else f"ended with {status}"
             raise RuntimeError(f"{' '.join(self._command)} {why} between two cases:\n{words}")
 
     def _add(self, name: str, outcome: Any, seconds: float) -> None:
-        self._left[name] -= 1
-        if not self._left[name]:
-            del self._left[name]
+        self._remaining[name] -= 1
+        if not self._remaining[name]:
+            del self._remaining[name]
         counts = self._outcomes[name]
         for index, (count, recorded_outcome) in enumerate(counts):
             if recorded_outcome == outcome:

@@ -242,11 +242,11 @@ def _misses(
         yield ""
         both = set(here[file])
         for why in sorted(tests):
-            listed = [
+            entries = [
                 f"`{_short(test)}`" + ("" if set(modes) == both else f" ({', '.join(modes)})")
                 for test, modes in sorted(tests[why].items())
             ]
-            yield f"- {why}: {', '.join(listed)}"
+            yield f"- {why}: {', '.join(entries)}"
         yield ""
 
 

@@ -13,8 +13,8 @@ def examples(count, seed):
     random = np.random.RandomState(seed)
     words = random.randint(0, WORDS, size=[count, TIME]).astype(np.int64)
     lengths = random.randint(2, TIME + 1, size=[count]).astype(np.int32)
-    seen = np.arange(TIME)[None, :] < lengths[:, None]
-    return {"words": words, "length": lengths}, ((words > 6) * seen).sum(axis=1).astype(np.int64)
+    mask = np.arange(TIME)[None, :] < lengths[:, None]
+    return {"words": words, "length": lengths}, ((words > 6) * mask).sum(axis=1).astype(np.int64)
 
 
 def train_input(params):

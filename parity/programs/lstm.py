@@ -13,8 +13,8 @@ def examples(count, seed):
     x = random.normal(size=[count, TIME, 3]).astype(np.float32)
     lengths = random.randint(2, TIME + 1, size=[count]).astype(np.int32)
     noise = random.normal(size=[count])
-    seen = np.arange(TIME)[None, :] < lengths[:, None]
-    total = (x[:, :, 0] * seen).sum(axis=1)
+    mask = np.arange(TIME)[None, :] < lengths[:, None]
+    total = (x[:, :, 0] * mask).sum(axis=1)
     return {"x": x, "length": lengths}, (total + 0.5 * noise > 0).astype(np.int64)
 
 

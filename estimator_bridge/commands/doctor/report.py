@@ -93,8 +93,8 @@ def _answer(faults: list[Fault], devices: list[tuple[str, str]], tpu: str | None
         count = len(faults)
         return f"Not ready: {count} problem{'s' if count > 1 else ''} to fix, as shown above."
     kinds = Counter(kind for kind, _ in devices)
-    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    return f"Ready: TensorFlow loads, with {listed or 'no device'}; TPU: {tpu or 'none'}."
+    devices_text = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    return f"Ready: TensorFlow loads, with {devices_text or 'no device'}; TPU: {tpu or 'none'}."
 
 
 def explain_tpu_values(tpu: str | None) -> list[tuple[str, str]]:

@@ -34,12 +34,12 @@ class Signs:
     Attributes:
       line: the line of the first sign of TensorFlow 1's behavior; 0 if there is none.
       what: the construct on that line.
-      chosen: whether the source itself chooses graphs or eager execution.
+      is_explicit: whether the source itself chooses graphs or eager execution.
     """
 
     def __init__(self) -> None:
         self.line, self.what = 0, ""
-        self.chosen = False
+        self.is_explicit = False
 
     def saw(self, what: str, line: int) -> None:
         """Keeps the first sign in the source."""
@@ -86,13 +86,13 @@ class _Visitor(ast.NodeVisitor):
         self._called_in_own_graphs: set[str] = set()
         self._callers: dict[str, set[str]] = {}  # by function name: its callers outside such graphs
 
-    def runs_in_own_graphs(self, function: str, seen: frozenset[str] = frozenset()) -> bool:
+    def runs_in_own_graphs(self, function: str, visited: frozenset[str] = frozenset()) -> bool:
         """Returns whether the source calls a function, and only inside its own graphs."""
-        others = self._callers.get(function, set()) - seen - {function}
+        others = self._callers.get(function, set()) - visited - {function}
         if "" in others or not (others or function in self._called_in_own_graphs):
             return False
-        seen |= {function}
-        return all(self.runs_in_own_graphs(caller, seen) for caller in others)
+        visited |= {function}
+        return all(self.runs_in_own_graphs(caller, visited) for caller in others)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         before, self._function = self._function, node.name
@@ -100,11 +100,11 @@ class _Visitor(ast.NodeVisitor):
         self._function = before
 
     def visit_Import(self, node: ast.Import) -> None:
-        self._signs.chosen |= any(f"{a.name}.".startswith(_V2) for a in node.names)
+        self._signs.is_explicit |= any(f"{a.name}.".startswith(_V2) for a in node.names)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         names = [f"{node.module}.{alias.name}." for alias in node.names]
-        self._signs.chosen |= any(name.startswith(_V2) for name in names)
+        self._signs.is_explicit |= any(name.startswith(_V2) for name in names)
 
     def visit_With(self, node: ast.With) -> None:
         before = self._own_graphs
@@ -116,7 +116,7 @@ class _Visitor(ast.NodeVisitor):
         self._own_graphs = before
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        self._signs.chosen |= node.attr in _CHOICES
+        self._signs.is_explicit |= node.attr in _CHOICES
         if node.attr == "value" and _is_dimension(node.value):
             self._signs.saw("the .value of a dimension", node.lineno)
         self.generic_visit(node)
@@ -124,11 +124,11 @@ class _Visitor(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Attribute) and not self._own_graphs and _opens(node):
             self.sessions.append((self._function, node.lineno))
-        called = _called(node.func)
+        name = _name_of(node.func)
         if self._own_graphs:
-            self._called_in_own_graphs.add(called)
+            self._called_in_own_graphs.add(name)
         else:
-            self._callers.setdefault(called, set()).add(self._function)
+            self._callers.setdefault(name, set()).add(self._function)
         self.generic_visit(node)
 
 
@@ -142,7 +142,7 @@ def _is_dimension(node: ast.expr) -> bool:
     return isinstance(shape, ast.Attribute) and shape.attr == "shape"
 
 
-def _called(function: ast.expr) -> str:
+def _name_of(function: ast.expr) -> str:
     """Returns the name of a called function or method."""
     if isinstance(function, ast.Attribute):
         return function.attr

@@ -63,20 +63,20 @@ class _Watched:
         namespace = frame.f_globals if explicit_globals is None else explicit_globals
         if not isinstance(namespace, dict):
             return
-        chosen = None
+        own_builtins = None
         if isinstance(code, (str, bytes)):
             text = code.encode(errors="replace") if isinstance(code, str) else code
             if b"tensorflow" in text:
                 owner = namespace.get("__file__") if namespace is frame.f_globals else None
-                chosen = cls.of_text(text, owner)
+                own_builtins = cls.of_text(text, owner)
         elif isinstance(code, CodeType) and code.co_name == "<module>":
             path = code.co_filename
             if os.path.isfile(path):
                 name = getattr(namespace.get("__spec__"), "name", None) or namespace.get("__name__")
                 is_main = namespace.get("__name__") in ("__main__", "__mp_main__")
-                chosen = cls.of_file(path, str(name), is_main, _other_owner(path, namespace))
-        if chosen is not None:
-            namespace["__builtins__"] = chosen
+                own_builtins = cls.of_file(path, str(name), is_main, _other_owner(path, namespace))
+        if own_builtins is not None:
+            namespace["__builtins__"] = own_builtins
 
 
 _Watched.__name__ = _Watched.__qualname__ = "exec"

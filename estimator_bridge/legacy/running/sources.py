@@ -135,7 +135,7 @@ def default_graph_reason(path: str, *folders: str) -> str:
     reason = ""
     for file, source in program_files(path, folders, _NEAREST_FILES):
         signs = signs_of(source)
-        if signs.chosen:
+        if signs.is_explicit:
             return ""
         if signs.line and not reason:
             reason = f"{os.path.basename(file)}: {signs.what} in line {signs.line}"
@@ -146,14 +146,14 @@ def program_files(
     path: str, folders: Sequence[str], most: int = _MOST_FILES
 ) -> Iterator[tuple[str, bytes]]:
     """Yields a program's files with their sources: the main one, then what each imports."""
-    waiting, seen = [path], {path}
-    while waiting and len(seen) <= most:
+    waiting, visited = [path], {path}
+    while waiting and len(visited) <= most:
         file = waiting.pop(0)
         source = source_of(file)
         yield file, source
         for local_file in _local_imports(source, folders, os.path.dirname(file)):
-            if local_file not in seen:
-                seen.add(local_file)
+            if local_file not in visited:
+                visited.add(local_file)
                 waiting.append(local_file)
 
 

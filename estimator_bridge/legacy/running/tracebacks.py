@@ -38,13 +38,13 @@ def show_program_only(whole: bool = False, has_cells: bool = False) -> None:
     sys.excepthook = show_program
 
 
-def _clean(error: BaseException | None, seen: set[int]) -> None:
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
+def _clean(error: BaseException | None, visited: set[int]) -> None:
+    while error is not None and id(error) not in visited:
+        visited.add(id(error))
         error.__traceback__ = without_our_frames(error.__traceback__)
         if type(error).__module__ == errors.__name__:
             error.__cause__ = error.__context__ = None  # internals of this library
-        _clean(error.__cause__, seen)
+        _clean(error.__cause__, visited)
         error = error.__context__
 
 

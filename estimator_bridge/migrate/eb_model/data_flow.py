@@ -80,16 +80,16 @@ def slice_for(
       The statements in order, and the variables that they read before they set them.
     """
     needed = set(variables)
-    chosen: list[ast.stmt] = []
+    needed_statements: list[ast.stmt] = []
     for statement in reversed(statements):
         changed = sets(statement) & needed
         if not changed:
             continue
-        chosen.append(statement)
+        needed_statements.append(statement)
         if _sets_anew(statement):
             needed -= changed
         needed |= reads(statement)
-    return chosen[::-1], needed
+    return needed_statements[::-1], needed
 
 
 def _sets_anew(statement: ast.stmt) -> bool:

@@ -77,12 +77,12 @@ class Parts:
         return variables
 
 
-def take_apart(function: ast.FunctionDef, called: Sequence[ast.FunctionDef] = ()) -> Parts:
+def take_apart(function: ast.FunctionDef, helpers: Sequence[ast.FunctionDef] = ()) -> Parts:
     """Splits a model_fn into the parts of an `eb.Model`.
 
     Args:
       function: the model_fn.
-      called: the functions of its module that it calls.
+      helpers: the functions of its module that it calls.
 
     Returns:
       Its parts.
@@ -90,7 +90,7 @@ def take_apart(function: ast.FunctionDef, called: Sequence[ast.FunctionDef] = ()
     Raises:
       CannotTakeApartError: it does something that a Model's parts cannot express.
     """
-    _check_layers([function, *called])
+    _check_layers([function, *helpers])
     paths = {mode: path_of(function, mode) for mode in MODES}
     specs = {mode: parts_of(path.spec) for mode, path in paths.items()}
     for mode, name in (("TRAIN", "loss"), ("TRAIN", "train_op"), ("EVAL", "loss"),
@@ -197,9 +197,9 @@ class _Slicer:
 
     def _part(self, name: str, mode: str, result: ast.expr, without: Collection[int] = ()) -> Part:
         rest = [s for s in self._rest(mode) if id(s) not in without]
-        chosen, needed = slice_for(rest, reads(result))
-        self._used |= {id(s) for s in chosen}
-        part = Part(name, chosen, result)
+        statements, needed = slice_for(rest, reads(result))
+        self._used |= {id(s) for s in statements}
+        part = Part(name, statements, result)
         self._bring(part, needed, mode)
         return part
 
@@ -210,13 +210,14 @@ class _Slicer:
         for name in sorted(needed):
             if name not in self.of_inference:
                 continue
-            chosen, _ = slice_for(self.inference, [name])
-            if all(map(_is_setting, chosen)):
-                settings += [s for s in chosen if s not in settings]
+            statements, _ = slice_for(self.inference, [name])
+            if all(map(_is_setting, statements)):
+                settings += [s for s in statements if s not in settings]
                 continue
             if part.name == "optimizer":
                 raise CannotTakeApartError(
-                    chosen[-1], f"the optimizer needs {name}, which is computed with the outputs"
+                    statements[-1],
+                    f"the optimizer needs {name}, which is computed with the outputs",
                 )
             if name not in part.outputs:
                 part.outputs.append(name)
@@ -291,17 +292,17 @@ class _Slicer:
     ) -> None:
         """Moves statements with side effects, mostly summaries, to a part with their inputs."""
         homes = {"TRAIN": (optimizer, loss), "EVAL": (metrics, loss), "PREDICT": (predictions,)}
-        seen: dict[int, list[str]] = {}
+        modes_of: dict[int, list[str]] = {}
         for mode in MODES:
             for statement in self._rest(mode):
-                seen.setdefault(id(statement), []).append(mode)
+                modes_of.setdefault(id(statement), []).append(mode)
         for mode, places in homes.items():
             rest = self._rest(mode)
             for statement in rest:
                 if id(statement) in self._used or sets(statement) or _is_docstring(statement):
                     continue
                 self._used.add(id(statement))
-                self._place(statement, seen[id(statement)], rest, places)
+                self._place(statement, modes_of[id(statement)], rest, places)
 
     def _place(
         self, statement: ast.stmt, modes: list[str], rest: list[ast.stmt],

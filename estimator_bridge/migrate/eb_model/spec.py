@@ -125,8 +125,8 @@ def optimizer_of(train_op: ast.expr, statements: Sequence[ast.stmt]) -> Optimize
 
 def _check_update_ops(statement: ast.With) -> None:
     (item, *more) = statement.items
-    called = item.context_expr
-    name = getattr(getattr(called, "func", None), "attr", "")
+    call = item.context_expr
+    name = getattr(getattr(call, "func", None), "attr", "")
     if more or name != "control_dependencies":
         raise CannotTakeApartError(
             statement, "train_op is made in a block other than tf.control_dependencies"

@@ -64,12 +64,12 @@ def _step_variables(module: Module, nodes: list[ast.AST]) -> Iterator[str]:
 
 def _assigned(module: Module, call: ast.Call) -> str:
     """Returns the variable that a call assigns, or ""."""
-    called = call.func
-    if not isinstance(called, ast.Attribute) or called.attr not in _ASSIGNS:
+    method = call.func
+    if not isinstance(method, ast.Attribute) or method.attr not in _ASSIGNS:
         return ""
-    target: ast.expr = called.value
-    if module.name_of(called) in ("tf1.assign", "tf1.assign_add"):
-        target = call.args[0] if call.args else called
+    target: ast.expr = method.value
+    if module.name_of(method) in ("tf1.assign", "tf1.assign_add"):
+        target = call.args[0] if call.args else method
     return target.id if isinstance(target, ast.Name) else ""
 
 
@@ -83,10 +83,10 @@ def _reads(module: Module, node: ast.AST, step: str, assignment: ast.Call) -> bo
         if above is assignment:
             return False
         if isinstance(above, ast.Call):
-            called = above.func
+            method = above.func
             return not (
-                isinstance(called, ast.Attribute)
-                and called.attr in ("minimize", "apply_gradients", *_ASSIGNS)
+                isinstance(method, ast.Attribute)
+                and method.attr in ("minimize", "apply_gradients", *_ASSIGNS)
             )
     return False
 

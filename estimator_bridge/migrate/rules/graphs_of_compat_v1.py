@@ -42,7 +42,7 @@ def graphs_of_compat_v1(module: Module) -> Iterator[Finding]:
     if module.dialect is Dialect.TF1 or not is_main(module):
         return
     signs = signs_of(module.text.encode())
-    if signs.chosen or not signs.line:
+    if signs.is_explicit or not signs.line:
         return
     for import_ in module.imports:
         top = import_.statement in module.tree.body and isinstance(import_.statement, ast.Import)

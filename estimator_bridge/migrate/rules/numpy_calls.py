@@ -58,9 +58,9 @@ def numpy_calls(module: Module) -> Iterator[Finding]:
             )  # fmt: skip
         if name == "numpy.fromstring" and not keyword(call, "sep") and not is_spread(call):
             yield _fromstring(module, call)
-    for call, called in methods_called(module, "tostring"):
+    for call, method in methods_called(module, "tostring"):
         if not call.args and not call.keywords and "tostring" not in own:
-            end = module.lines.span(called).end
+            end = module.lines.span(method).end
             edit = Edit(Span(end - len("tostring"), end), "tobytes")
             yield module.finding(
                 "EB043", call, Severity.REWRITTEN, "arrays no longer have tostring()",

@@ -41,19 +41,19 @@ def python2_dicts(module: Module) -> Iterator[Finding]:
     """
     own = {node.name for node in module.nodes(ast.FunctionDef)}
     own |= {node.value for node in module.nodes(ast.Constant) if isinstance(node.value, str)}
-    for call, called in methods_called(module, *_TODAY, "has_key"):
-        name = called.attr
+    for call, method in methods_called(module, *_TODAY, "has_key"):
+        name = method.attr
         arity = 1 if name == "has_key" else 0
         if name in own or call.keywords or len(call.args) != arity or _is_in_try(module, call):
             continue
         if name == "has_key":
-            key, holder = module.lines.of(call.args[0]), module.lines.of(called.value)
+            key, holder = module.lines.of(call.args[0]), module.lines.of(method.value)
             if isinstance(call.args[0], ast.Starred):
                 continue
             replacement = f"{key} in {holder}"
             edit = module.replacement(call, f"({replacement})")
         else:
-            replacement, end = f".{_TODAY[name]}()", module.lines.span(called).end
+            replacement, end = f".{_TODAY[name]}()", module.lines.span(method).end
             edit = Edit(Span(end - len(name), end), _TODAY[name])
         yield module.finding_at(
             "EB032", edit.span.start, Severity.REWRITTEN, f"{name} is Python 2's",

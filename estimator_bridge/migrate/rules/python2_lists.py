@@ -93,8 +93,8 @@ def _is_used_as_list(module: Module, node: ast.expr, kind: str) -> bool:
         # A range supports reading by index; assigning or deleting an item needs a list.
         return not isinstance(above.ctx, ast.Load) if is_range else _is_place(above.slice)
     if isinstance(above, ast.Attribute):
-        called = module.parents.get(above)
-        is_call = isinstance(called, ast.Call) and called.func is above
+        call = module.parents.get(above)
+        is_call = isinstance(call, ast.Call) and call.func is above
         methods = _METHODS_OF_A_CALL if isinstance(node, ast.Call) else _METHODS
         return is_call and above.attr in methods - ({"index"} if is_range else set())
     if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Add):

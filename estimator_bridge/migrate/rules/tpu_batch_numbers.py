@@ -38,13 +38,13 @@ def tpu_batch_numbers(module: Module) -> Iterator[Finding]:
     if not functions.is_used:
         return
     sized = [f for f in functions.inputs if functions.asks_for_batch_size(f)]
-    for call, called, around in batch_calls(module, functions.inputs):
+    for call, method, around in batch_calls(module, functions.inputs):
         size = batch_size(call)
         if around in sized or not isinstance(size, ast.Constant):
             continue
         if isinstance(size.value, int) and size.value > 1:
             yield module.finding(
                 "EB053", call, Severity.BY_HAND,
-                f"{called.attr}({size.value}) is not the size that TPUEstimator asks for",
-                f'Write {called.attr}(params["batch_size"], drop_remainder=True).',
+                f"{method.attr}({size.value}) is not the size that TPUEstimator asks for",
+                f'Write {method.attr}(params["batch_size"], drop_remainder=True).',
             )  # fmt: skip

@@ -35,7 +35,7 @@ def tpu_short_batches(module: Module) -> Iterator[Finding]:
     ```
     """
     functions = tpu_functions(module)
-    for call, called, around in batch_calls(module, functions.inputs):
+    for call, method, around in batch_calls(module, functions.inputs):
         if not functions.asks_for_batch_size(around) or _is_static(call, around):
             continue
         if isinstance(batch_size(call), ast.Constant):  # batches that the program uses itself
@@ -44,7 +44,7 @@ def tpu_short_batches(module: Module) -> Iterator[Finding]:
             continue
         yield module.finding(
             "EB054", call, Severity.BY_HAND,
-            f"{called.attr}(...) gives batches of unknown size, which training on cores refuses",
+            f"{method.attr}(...) gives batches of unknown size, which training on cores refuses",
             "Give it drop_remainder=True where the function is used for training.",
         )  # fmt: skip
 

@@ -123,18 +123,18 @@ def _is_of_array(module: Module, node: ast.expr) -> bool:
     while scope is not module.tree and not isinstance(scope, ast.FunctionDef):
         scope = module.parents[scope]
     values = [n for n in ast.walk(scope) if isinstance(n, ast.Assign)]
-    seen: set[str] = set()
+    visited: set[str] = set()
     name = _root(node)
-    while name and name not in seen:
+    while name and name not in visited:
         if name == "self":  # the program's own attribute
             return True
-        seen.add(name)
+        visited.add(name)
         sources = [a.value for a in values if name in _assigned(a)]
         name = ""
         for value in sources:
             if isinstance(value, ast.Call):
-                called = module.name_of(value.func).partition(".")[0]
-                if called in _OF_ARRAYS or getattr(value.func, "attr", "") in _GIVES_ARRAYS:
+                package = module.name_of(value.func).partition(".")[0]
+                if package in _OF_ARRAYS or getattr(value.func, "attr", "") in _GIVES_ARRAYS:
                     return True
             elif isinstance(value, ast.Subscript):
                 name = _root(value)

@@ -91,29 +91,32 @@ class BlockReader:
         def draw(is_wanted: tf.Tensor) -> list[Any]:
             return tf.cond(is_wanted, lambda: source.next_ones(iterator), source.nothing)
 
-        def size_of(drawn: list[Any]) -> tf.Tensor:  # of a batch that is short; else 0
+        def size_of(optionals: list[Any]) -> tf.Tensor:  # of a batch that is short; else 0
             zero = tf.constant(0, tf.int64)
             if full is None:
                 return zero
 
             def size() -> tf.Tensor:
-                number = tf.cast(drawn[0].get_value()[0], tf.int64)
+                number = tf.cast(optionals[0].get_value()[0], tf.int64)
                 return tf.where(tf.equal(number, full), zero, number)
 
-            return tf.cond(drawn[0].has_value(), size, lambda: zero)
+            return tf.cond(optionals[0].has_value(), size, lambda: zero)
 
-        def goes_on(i: tf.Tensor, drawn: list[Any], short: tf.Tensor, *_: Any) -> tf.Tensor:
-            return source.has_batch(drawn) & (i < steps) & tf.equal(short, 0)
+        def goes_on(i: tf.Tensor, optionals: list[Any], short: tf.Tensor, *_: Any) -> tf.Tensor:
+            return source.has_batch(optionals) & (i < steps) & tf.equal(short, 0)
 
-        def body(i: tf.Tensor, drawn: list[Any], _: tf.Tensor, arrays: list[Any]) -> Any:
-            batch, row = _components(drawn[0].get_value(), full is not None), tf.cast(i, tf.int32)
+        def body(i: tf.Tensor, optionals: list[Any], _: tf.Tensor, arrays: list[Any]) -> Any:
+            batch, row = (
+                _components(optionals[0].get_value(), full is not None),
+                tf.cast(i, tf.int32),
+            )
             written = [a.write(row, batch[index]) for a, index in zip(arrays, self._used)]
             following = draw(i + 1 < steps)
             return i + 1, following, size_of(following), written
 
         first = draw(steps > 0)
         start = tf.constant(0, tf.int64), first, size_of(first), arrays
-        count, drawn, short, arrays = tf.while_loop(
+        count, optionals, short, arrays = tf.while_loop(
             goes_on, body, start,
             shape_invariants=(
                 tf.TensorShape([]), source.specs, tf.TensorShape([]),
@@ -125,15 +128,15 @@ class BlockReader:
             tf.cond(count > 0, array.stack, lambda dtype=array.dtype: _none(dtype))
             for array in arrays
         ]
-        flags = [count, tf.cast(source.has_batch(drawn), tf.int64), short]
-        rest = [] if full is None else self._short(drawn, short, specs)
+        flags = [count, tf.cast(source.has_batch(optionals), tf.int64), short]
+        rest = [] if full is None else self._short(optionals, short, specs)
         return [*flags, *stacked, *rest]
 
     @staticmethod
-    def _short(drawn: list[Any], short: tf.Tensor, specs: Sequence[Any]) -> list[tf.Tensor]:
+    def _short(optionals: list[Any], short: tf.Tensor, specs: Sequence[Any]) -> list[tf.Tensor]:
         return tf.cond(
             short > 0,
-            lambda: _components(drawn[0].get_value(), True),
+            lambda: _components(optionals[0].get_value(), True),
             lambda: [tf.zeros(spec.shape, spec.dtype) for spec in specs],
         )
 

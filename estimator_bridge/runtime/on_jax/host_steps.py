@@ -137,8 +137,8 @@ class HostSteps:
                     for ref, row in zip(refs, rows)
                 }
                 number = position + tf.cast(step, tf.int64)
-                done = part(of_step, number, fed)  # its operations run in order
-                with tf.control_dependencies(list(done.values())):
+                results = part(of_step, number, fed)  # its operations run in order
+                with tf.control_dependencies(list(results.values())):
                     return (step + 1,)
 
             return tf.while_loop(lambda step: step < steps, body, (tf.constant(0),))[0]

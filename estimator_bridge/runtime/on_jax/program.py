@@ -163,11 +163,11 @@ class StepsProgram:
 
         parts = [jax.device_put(*pair) for pair in zip(batches, self._parts)]
         (count, rows), position = block, position if self._shape.is_random else 0
-        done, loss, last, each, new = self._call(
+        step_count, loss, last, each, new = self._call(
             np.int64(count), np.zeros(rows, bool), np.int64(position), before.loss, before.last,
             parts, list(fed), list(fixed), list(updated),
         )  # fmt: skip
-        return Results(done, loss, last, each), new
+        return Results(step_count, loss, last, each), new
 
     def _many(
         self,
@@ -189,29 +189,29 @@ class StepsProgram:
         each = [jnp.zeros((len(rows), *sizes), dtype) for sizes, dtype in kinds]
 
         def goes_on(state: Any) -> Any:
-            done, loss = state[:2]
-            is_left = done < count
+            index, loss = state[:2]
+            is_left = index < count
             return is_left & (loss <= np.inf) if shape.loss is not None else is_left
 
         def body(state: Any) -> Any:
-            done, loss, _, each, updated = state
-            batch = [lax.dynamic_index_in_dim(part, done, 0, keepdims=False) for part in batches]
-            outputs = self._one(position + done, [*batch, *fed], fixed_values, updated)
+            index, loss, _, each, updated = state
+            batch = [lax.dynamic_index_in_dim(part, index, 0, keepdims=False) for part in batches]
+            outputs = self._one(position + index, [*batch, *fed], fixed_values, updated)
             if shape.loss is not None:
                 mine = outputs[shape.loss].astype(jnp.float32).reshape(())
                 loss = lax.pmean(mine, REPLICAS)
             each = [
-                lax.dynamic_update_index_in_dim(column, outputs[i], done, 0)
+                lax.dynamic_update_index_in_dim(column, outputs[i], index, 0)
                 for column, i in zip(each, shape.each)
             ]
             new = outputs[self._results : self._results + len(updated)]
-            return done + 1, loss, [outputs[i] for i in shape.last], each, list(new)
+            return index + 1, loss, [outputs[i] for i in shape.last], each, list(new)
 
         start = (jnp.int64(0), loss, [one[0] for one in last], each, updated)
         end = body(start) if self.is_single else lax.while_loop(goes_on, body, start)
-        done, loss, last, each, updated = end
+        step_count, loss, last, each, updated = end
         return (
-            done,
+            step_count,
             loss,
             [one[None] for one in last],
             [column[:, None] for column in each],

@@ -65,10 +65,10 @@ def evaluate_until_final(
 def _wait_for_next(
     throttle_secs: float, elapsed: float, result: EvalResult, sleep: Callable[[float], None]
 ) -> None:
-    left = throttle_secs - elapsed
-    if left > 0:
-        _logging.info("Waiting %f secs before starting next eval run.", left)
-        sleep(left)
+    seconds_left = throttle_secs - elapsed
+    if seconds_left > 0:
+        _logging.info("Waiting %f secs before starting next eval run.", seconds_left)
+        sleep(seconds_left)
     elif not throttle_secs and result.status != EvalStatus.EVALUATED:
         _logging.warning(
             "EvalSpec.throttle_secs is set as 0. This might overload the job before finding (next) "

@@ -128,7 +128,7 @@ def _join_slices(slices: tf.IndexedSlices, replicas: int) -> tf.IndexedSlices:
     total = sum_over_replicas(tf.math.unsorted_segment_sum(values, indices, rows), replicas)
     touches = tf.ones_like(indices, tf.float32)
     touched = sum_over_replicas(tf.math.unsorted_segment_sum(touches, indices, rows), replicas)
-    chosen = tf.where(touched > 0)[:, 0]
+    rows_to_keep = tf.where(touched > 0)[:, 0]
     return tf.IndexedSlices(
-        tf.gather(total, chosen), tf.cast(chosen, indices.dtype), slices.dense_shape
+        tf.gather(total, rows_to_keep), tf.cast(rows_to_keep, indices.dtype), slices.dense_shape
     )

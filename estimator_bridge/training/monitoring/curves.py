@@ -121,11 +121,11 @@ def _thin_out(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
     if len(points) <= _MOST_POINTS:
         return list(points)
     length = math.ceil(3 * len(points) / _MOST_POINTS)
-    drawn = {points[-1]}
+    points_to_draw = {points[-1]}
     for start in range(0, len(points), length):
         stretch = points[start : start + length]
-        drawn |= {stretch[0], min(stretch, key=_value), max(stretch, key=_value)}
-    return sorted(drawn)
+        points_to_draw |= {stretch[0], min(stretch, key=_value), max(stretch, key=_value)}
+    return sorted(points_to_draw)
 
 
 def _value(point: tuple[int, float]) -> float:

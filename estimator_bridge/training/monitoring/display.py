@@ -140,8 +140,8 @@ class TerminalDisplay:
     def _bar(self, share: float) -> str:
         filled, tip, rest = self._marks
         count = int(share * _BAR)
-        left, right = filled * count, (tip + rest * _BAR)[: _BAR - count]
-        return f"\x1b[32m{left}\x1b[0m\x1b[2m{right}\x1b[0m" if self._has_colors else left + right
+        bar, right = filled * count, (tip + rest * _BAR)[: _BAR - count]
+        return f"\x1b[32m{bar}\x1b[0m\x1b[2m{right}\x1b[0m" if self._has_colors else bar + right
 
 
 class NotebookDisplay:

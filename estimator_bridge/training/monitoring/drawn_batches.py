@@ -39,14 +39,14 @@ class DrawnBatches:
         """
         if iterator not in self._rest:
             self._rest[iterator] = _rest_of(iterator)
-        drawn = self._rest[iterator].take(count).cache().with_options(_as_written())
+        batches = self._rest[iterator].take(count).cache().with_options(_as_written())
         # Reads all of it. skip() would do without a function, but loses an element (2.16 to 2.21).
-        drawn.reduce(tf.constant(0, tf.int64), _counted)
+        batches.reduce(tf.constant(0, tf.int64), _counted)
         if self.shapes is None:
-            for element in drawn.take(1):
+            for element in batches.take(1):
                 flat = tf.nest.flatten(element, expand_composites=True)
                 self.shapes = [part.shape.as_list() for part in flat]
-        return iter(drawn)
+        return iter(batches)
 
 
 def _rest_of(iterator: tf.data.Iterator) -> tf.data.Dataset:

@@ -122,16 +122,18 @@ def _hidden_products(snapshot: Snapshot, names: Sequence[str]) -> list[str]:
     """Returns the step's nodes whose functions hold products: how often they run is not known."""
     bodies = {f.signature.name: f.node_def for f in snapshot.library.function}
 
-    def holds(function: str, seen: frozenset[str]) -> bool:
-        if function in seen or function not in bodies:
+    def holds(function: str, visited: frozenset[str]) -> bool:
+        if function in visited or function not in bodies:
             return False
         inner = bodies[function]
         return any(node.op in RULES for node in inner) or any(
-            holds(called, seen | {function}) for node in inner for called in called_functions(node)
+            holds(callee, visited | {function})
+            for node in inner
+            for callee in called_functions(node)
         )
 
     return [
         name
         for name in names
-        if any(holds(called, frozenset()) for called in called_functions(snapshot.nodes[name]))
+        if any(holds(callee, frozenset()) for callee in called_functions(snapshot.nodes[name]))
     ]

@@ -141,15 +141,15 @@ class MeasuredLoop:
                 self._is_compiled = True
             if not sampled or not _goes_on(result, steps - sampled, sampled, limit):
                 return result
-            done = result.steps
+            step_count = result.steps
         else:
-            done = 0
+            step_count = 0
         begin = rng_step if start is None else start
-        last = self._run_sample(iterator, sampled, steps, rng_step + done, limit, fed, begin)
+        last = self._run_sample(iterator, sampled, steps, rng_step + step_count, limit, fed, begin)
         return last._replace(
-            steps=done + last.steps,
-            loss=last.loss if last.steps or not done else result.loss,
-            limit_value=last.limit_value if last.steps or not done else result.limit_value,
+            steps=step_count + last.steps,
+            loss=last.loss if last.steps or not step_count else result.loss,
+            limit_value=last.limit_value if last.steps or not step_count else result.limit_value,
         )
 
     def _may_sample(self, iterator: Any, steps: int) -> bool:
@@ -173,9 +173,9 @@ class MeasuredLoop:
         begun = self._wait.clock()
         # Datasets put their functions into the default graph too; the model's is finalized.
         with tf.Graph().as_default(), eager_mode(), tf.device(host_device()):
-            drawn = self._batches.draw(iterator, steps * self._wait.elements)
+            batches = self._batches.draw(iterator, steps * self._wait.elements)
         drawn_at = self._wait.clock()
-        result = self._loop(drawn, steps, rng_step, limit, fed, start, False)
+        result = self._loop(batches, steps, rng_step, limit, fed, start, False)
         ended = self._wait.clock()
         self._wait.observe_ready(result.steps, ended - drawn_at, drawn_at - begun, of_steps)
         return result

@@ -91,18 +91,18 @@ class Meter:
 
     def _examples(self) -> int | None:
         """Returns the size of a global batch: of the graph, or of a drawn batch."""
-        plan, drawn = self._program.plan, self._batches.shapes
-        if plan.examples or not drawn or not drawn[0]:
+        plan, shapes = self._program.plan, self._batches.shapes
+        if plan.examples or not shapes or not shapes[0]:
             return plan.examples
-        size = drawn[0][0]
+        size = shapes[0][0]
         return size * (plan.layout.elements or 1) if size else None
 
     def _count_flops(self) -> StepFlops:
         """Returns the FLOPs of a replica's step; nothing before a batch's shapes are known."""
         if self._flops is None:
-            drawn = self._batches.shapes
-            shapes = dict(_replica_shapes(self._program, drawn))
-            is_open = any(None in dims for dims in shapes.values()) and drawn is None
+            batch_shapes = self._batches.shapes
+            shapes = dict(_replica_shapes(self._program, batch_shapes))
+            is_open = any(None in dims for dims in shapes.values()) and batch_shapes is None
             if self._names is None or (is_open and self._wait is not None):
                 return StepFlops(0)
             try:
@@ -162,20 +162,20 @@ class Meter:
 
 
 def _replica_shapes(
-    program: Program, drawn: list[list[int | None]] | None = None
+    program: Program, batch_shapes: list[list[int | None]] | None = None
 ) -> Iterator[tuple[str, list[int | None]]]:
     """Yields the shapes of one replica's batch.
 
     Args:
       program: the program.
-      drawn: the shapes of a drawn element, for dimensions that the graph does not know.
+      batch_shapes: the shapes of a drawn element, for dimensions that the graph does not know.
     """
     plan = program.plan
     replicas = 1 if plan.layout.elements else plan.replicas
     size = plan.examples // replicas if plan.examples else None
-    if drawn is None or len(drawn) != len(program.inputs):
-        drawn = [[]] * len(program.inputs)
-    for ref, sizes in zip(program.inputs, drawn):
+    if batch_shapes is None or len(batch_shapes) != len(program.inputs):
+        batch_shapes = [[]] * len(program.inputs)
+    for ref, sizes in zip(program.inputs, batch_shapes):
         if " " in ref:
             continue
         shape = program.graph.get_tensor_by_name(ref).shape

@@ -141,12 +141,12 @@ def _curves(training: Scalars, evaluations: Mapping[str, Scalars]) -> str:
                 if tag != "global_step":
                     points = _points(scalars, tag)
                     charts.append(chart(f"{name}: {tag}", [Curve(name, points, "two")], _number))
-    drawn = [one for one in charts if one]
-    if not drawn:
+    figures = [one for one in charts if one]
+    if not figures:
         return ""
-    left_out = len(drawn) - _MOST_CURVES
+    left_out = len(figures) - _MOST_CURVES
     note = f"<p class='soft'>{left_out} more in TensorBoard.</p>" if left_out > 0 else ""
-    return _section("Curves", f'<div class="charts">{"".join(drawn[:_MOST_CURVES])}</div>{note}')
+    return _section("Curves", f'<div class="charts">{"".join(figures[:_MOST_CURVES])}</div>{note}')
 
 
 def _tags(scalars: Scalars) -> list[str]:

@@ -131,7 +131,7 @@ def serve(config: RunConfig) -> None:
         config.task_id,
         ", ".join(trainers),
     )
-    left, chief_ended_at = set(trainers), None
+    remaining, chief_ended_at = set(trainers), None
     watch = _Watch(config, place)
     with interruptible(f"Parameter server {config.task_id}"):
         for ended in ended_processes(config, target):
@@ -139,12 +139,12 @@ def serve(config: RunConfig) -> None:
             if ended is None:
                 watch.look(now)
             else:
-                left.discard(ended)
+                remaining.discard(ended)
                 if ended == trainers[0]:
                     chief_ended_at = now
-            if not left or (chief_ended_at and now >= chief_ended_at + _LAST_SECS):
+            if not remaining or (chief_ended_at and now >= chief_ended_at + _LAST_SECS):
                 break
-    without = f" ({', '.join(sorted(left))} did not say so)" if left else ""
+    without = f" ({', '.join(sorted(remaining))} did not say so)" if remaining else ""
     logging.info("The job has ended%s. Parameter server %d ends.", without, config.task_id)
 
 
@@ -166,7 +166,7 @@ class _Watch:
         ]
         self._place = place
         self._limit = config.session_creation_timeout_secs
-        self._seen = self._looked = self._last_line = time.monotonic()
+        self._last_answer = self._looked = self._last_line = time.monotonic()
 
     def look(self, now: float) -> None:
         """Looks, if it is time.
@@ -182,20 +182,20 @@ class _Watch:
         self._looked = now
         silent = problems_at(self._addresses)
         if len(silent) < len(self._addresses):
-            self._seen = self._last_line = now
+            self._last_answer = self._last_line = now
             return
-        listed = ", ".join(f"{address} ({problem})" for address, problem in silent.items())
-        if now >= self._seen + self._limit:
+        problems = ", ".join(f"{address} ({problem})" for address, problem in silent.items())
+        if now >= self._last_answer + self._limit:
             raise WorkerError(
-                f"{self._place} has served nobody for {now - self._seen:.0f} s "
+                f"{self._place} has served nobody for {now - self._last_answer:.0f} s "
                 "(RunConfig.session_creation_timeout_secs): no process that trains answers at "
-                f"{listed}. Start the chief and the workers with the same 'cluster' in TF_CONFIG, "
-                "and then this process again."
+                f"{problems}. Start the chief and the workers with the same 'cluster' in "
+                "TF_CONFIG, and then this process again."
             )
         if now >= self._last_line + _TELL_SECS:
             self._last_line = now
             logging.warning(
                 "%s has waited %.0f s, of %g s at most, for a process that trains. None answers at "
                 "%s.",
-                self._place, now - self._seen, self._limit, listed,
+                self._place, now - self._last_answer, self._limit, problems,
             )  # fmt: skip

@@ -191,14 +191,14 @@ def watch(parent: int, wake: socket.socket, control: socket.socket) -> None:
         if not _is_alive(parent):
             return
     while True:
-        left = guard.look_again_in(time.monotonic())
+        seconds_left = guard.look_again_in(time.monotonic())
         if ends is None:
-            left = _ALIVE_SECS if left is None else min(left, _ALIVE_SECS)
-        is_due = left is not None and left <= _LOOK_SECS and guard.is_on
+            seconds_left = _ALIVE_SECS if seconds_left is None else min(seconds_left, _ALIVE_SECS)
+        is_due = seconds_left is not None and seconds_left <= _LOOK_SECS and guard.is_on
         waited = [control.fileno(), *([] if ends is None else [ends])]
         if guard.is_on and not is_due:
             waited.append(wake.fileno())
-        ready = _wait_for_any(waited, left)
+        ready = _wait_for_any(waited, seconds_left)
         if ends in ready or (ends is None and not _is_alive(parent)):
             return
         if control.fileno() in ready:

@@ -83,14 +83,14 @@ class _Watcher:
         selector.register(self._reading, selectors.EVENT_READ)
         while True:
             watched = self.watched
-            left = watched.secs_left() if watched else None
+            seconds_left = watched.secs_left() if watched else None
             if self._guard is not None:
                 self._guard.reap()
-                if watched and left is not None and watched.may_be_killed():
-                    self._guard.until(left, id(watched))
-            if watched and left is not None and left <= 0:
+                if watched and seconds_left is not None and watched.may_be_killed():
+                    self._guard.until(seconds_left, id(watched))
+            if watched and seconds_left is not None and seconds_left <= 0:
                 watched.expired()
-            elif selector.select(left):
+            elif selector.select(seconds_left):
                 self._tell(self._reading.recv(512))
 
     def _tell(self, numbers: bytes) -> None:

@@ -128,10 +128,10 @@ class Termination:
 
     def secs_left(self) -> float | None:
         """Returns the seconds until `expired` has to act; None before the first signal."""
-        left = self._secs_of_grace()
-        if left is None or not self._watch.is_urgent or self.raised:
-            return left
-        return min(left, self._watch.repeat_at - time.monotonic())
+        seconds_left = self._secs_of_grace()
+        if seconds_left is None or not self._watch.is_urgent or self.raised:
+            return seconds_left
+        return min(seconds_left, self._watch.repeat_at - time.monotonic())
 
     def expired(self) -> None:
         """Ends the call or the process, which made no progress within the grace period."""

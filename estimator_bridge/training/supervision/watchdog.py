@@ -116,11 +116,11 @@ def watched(what: str, hooks: Sequence[Any], model_dir: str) -> Iterator[Beat]:
     if thread in _beats or not settings.secs:
         yield Beat()
         return
-    beat, done = Beat(), threading.Event()
+    beat, end = Beat(), threading.Event()
     _beats[thread] = beat
     watcher = threading.Thread(
         target=_watch,
-        args=(what, settings, model_dir, beat, done),
+        args=(what, settings, model_dir, beat, end),
         name="estimator_bridge watchdog",
         daemon=True,
     )
@@ -128,7 +128,7 @@ def watched(what: str, hooks: Sequence[Any], model_dir: str) -> Iterator[Beat]:
     try:
         yield beat
     finally:
-        done.set()
+        end.set()
         _beats.pop(beat.thread, None)
         watcher.join(_LAST_WORDS_SECS)
 
@@ -138,20 +138,20 @@ def _watch(
     settings: _Settings,
     model_dir: str,
     beat: Beat,
-    done: threading.Event,
+    end: threading.Event,
 ) -> None:
-    seen, patience = beat.at, settings.secs
+    last_beat, patience = beat.at, settings.secs
 
     def until_then() -> float:
         """Returns at most `secs`: after a step, the first report comes after that time again."""
         return min(settings.secs, max(0.01, beat.at + patience - time.monotonic()))
 
-    while not done.wait(until_then()):
+    while not end.wait(until_then()):
         if beat.is_paused:
             beat.at = time.monotonic()
-        if beat.at != seen:
-            seen, patience = beat.at, settings.secs
-        elif time.monotonic() >= seen + patience:
+        if beat.at != last_beat:
+            last_beat, patience = beat.at, settings.secs
+        elif time.monotonic() >= last_beat + patience:
             _tell(what, settings, beat)
             patience *= 2
             if settings.end:

@@ -143,7 +143,7 @@ def queued(source):
 
 def outcome_of(draws, answers, needed):
     """Returns draws and answers, and whether each point had the draws that it needs."""
-    are_enough = [drawn >= least for drawn, least in zip(draws, needed)]
+    are_enough = [count >= least for count, least in zip(draws, needed)]
     return {"draws": no_more(draws), "answers": no_less(answers), "are enough": are_enough}
 
 

@@ -160,9 +160,9 @@ def raw_rnn(folder):
 
         def loop_fn(time, out, state, loop_state):
             nxt = c.zero_state(2, tf.float32) if out is None else state
-            done = time >= lens
-            inp = tf.cond(tf.reduce_all(done), lambda: tf.zeros([2, 3]), lambda: ta.read(time))
-            return done, inp, nxt, out, None
+            is_done = time >= lens
+            inp = tf.cond(tf.reduce_all(is_done), lambda: tf.zeros([2, 3]), lambda: ta.read(time))
+            return is_done, inp, nxt, out, None
 
         outs, state, _ = tf.nn.raw_rnn(c, loop_fn)
         return tf.reduce_sum(outs.stack() ** 2), {"c": state.c}
