@@ -62,7 +62,7 @@ def variable_of(module: Module, target: str, *names: str) -> tuple[str, str]:
     for import_ in module.imports:
         is_top = import_.statement in module.tree.body
         if import_.target == target and not import_.guarded and is_top:
-            return import_.bound, ""
+            return import_.variable, ""
     name = module.free_name(*names, f"{names[0]}_", f"{names[0]}__")
     return name, new_import(target, name)
 

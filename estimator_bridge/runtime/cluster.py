@@ -176,12 +176,12 @@ def tell_of_open_port(address: str) -> None:
 
 
 def _not_all_came(place: str, timeout_secs: float, silent: Mapping[str, str]) -> WorkerError:
-    reached = (
+    answers = (
         f"No TensorFlow server answers at {_text_of(silent)}." if silent else "All answer now."
     )
     return WorkerError(
         f"{place} waited {timeout_secs:g} s (RunConfig.session_creation_timeout_secs) for the "
-        f"other processes of TF_CONFIG, and not all came. {reached} Start each with the same "
+        f"other processes of TF_CONFIG, and not all came. {answers} Start each with the same "
         "'cluster' in its TF_CONFIG, and check that this machine can reach it."
     )
 

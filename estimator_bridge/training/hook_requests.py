@@ -70,12 +70,12 @@ class HookRequests:
             return profile_run(self._metadata, self._trace_folder)
         return contextlib.nullcontext()
 
-    def finish(self, fetched: dict[str, Any], reached: Callable[[], Any]) -> None:
+    def finish(self, fetched: dict[str, Any], progress: Callable[[], Any]) -> None:
         """Gives each hook the values that it requested.
 
         Args:
           fetched: the values by reference.
-          reached: makes the result for this library's hooks of class `ReachedHook`.
+          progress: makes the result for this library's hooks of class `ReachedHook`.
         """
         values = [_numpy(fetched.get(ref)) for ref in self.fetches.refs]
         results = iter(self.fetches.build(values))
@@ -84,7 +84,7 @@ class HookRequests:
             if request and request.fetches is None:
                 result = None
             if request is None and isinstance(hook, ReachedHook):
-                result = reached()
+                result = progress()
             hook.after_run(
                 self._context, _train.SessionRunValues(result, self._options, self._metadata)
             )

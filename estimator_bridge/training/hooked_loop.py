@@ -211,8 +211,8 @@ class HookedLoop:
         check_own_training()
         self._schedule.skip_all(hooks, result.steps, step)
         if result.fetched is not None and result.steps == steps:
-            reached = lambda: _reached(result, step, limit)  # noqa: E731 - few steps are logged
-            self.finish(result.fetched, result.limit_value, reached)
+            progress = lambda: _progress(result, step, limit)  # noqa: E731 - few steps are logged
+            self.finish(result.fetched, result.limit_value, progress)
         if _is_nan(result):
             self._tell_of_nan(result.loss, step + result.steps)
         return result
@@ -226,18 +226,18 @@ class HookedLoop:
         self,
         fetched: dict[str, Any],
         step: int | None = None,
-        reached: Callable[[], Reached | None] = lambda: None,
+        progress: Callable[[], Reached | None] = lambda: None,
     ) -> None:
         """Calls the hooks at the end of a chunk: ``run`` does, unless a short batch ended it.
 
         Args:
           fetched: the values of ``fetched_refs``.
           step: the global step, if known: TensorFlow's hooks read it again.
-          reached: in training, makes the result for the log hooks.
+          progress: in training, makes the result for the log hooks.
         """
         assert self._call is not None
         with self._step.announce(step):
-            self._call.finish(fetched, reached)
+            self._call.finish(fetched, progress)
         if self._call.stop_requested:
             self.request_stop()
 
@@ -253,7 +253,7 @@ class HookedLoop:
             self.request_stop()
 
 
-def _reached(result: LoopResult, start: int, limit: int | None) -> Reached | None:
+def _progress(result: LoopResult, start: int, limit: int | None) -> Reached | None:
     """Returns the result for log hooks, with the average increment of the steps of a call."""
     if result.limit_value is None:
         return None

@@ -76,10 +76,10 @@ def _tried(folder: Path, case: str, seeds: Sequence[int]) -> list[dict[str, Any]
     second = in_fork(folder, lambda: _each(roots, seeds, _continued), _SECS * len(roots))
     outcomes = []
     for root, seed, entries, *messages in zip(roots, seeds, before, first, second):
-        lost = foreign_entries.losses(entries, foreign_entries.contents(root))
-        lost += [error for error in messages if error.startswith("unexpected")]
-        outcomes.append({"case": case, "seed": seed, "told": messages, "lost": lost})
-        if lost:
+        losses = foreign_entries.losses(entries, foreign_entries.contents(root))
+        losses += [error for error in messages if error.startswith("unexpected")]
+        outcomes.append({"case": case, "seed": seed, "told": messages, "lost": losses})
+        if losses:
             print(json.dumps(outcomes[-1]), file=sys.stderr, flush=True)
         shutil.rmtree(root)
     return outcomes

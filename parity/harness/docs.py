@@ -93,8 +93,8 @@ def _public(score: dict[str, Any], theirs: dict[str, Any]) -> _Public:
     cannot = len(_public_failures(theirs))
     judged = score["passed"] - score["passed_private"] + len(public) - cannot
     if WHOLE_FILE in score["failed"]:  # counts for all tests of the file
-        lost = theirs["passed"] - theirs["passed_private"] - 1
-        return _Public(judged + lost, len(new) + lost, later)
+        misses = theirs["passed"] - theirs["passed_private"] - 1
+        return _Public(judged + misses, len(new) + misses, later)
     return _Public(judged, len(new), later)
 
 

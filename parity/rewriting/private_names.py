@@ -61,7 +61,7 @@ def private_names(folders: Iterable[Path]) -> dict[str, Any]:
 
 def _used(module: Module) -> set[str]:
     """Returns the private names of a source that `check` takes for there, modules included."""
-    targets = {binding.target for binding in module.imports if binding.bound != "*"}
+    targets = {binding.target for binding in module.imports if binding.variable != "*"}
     targets |= {use.target for use in module.scopes.references if use.imported is not None}
     names = set()
     for target in targets:

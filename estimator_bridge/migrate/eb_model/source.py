@@ -40,7 +40,7 @@ def _imports(module: Module, function: ast.FunctionDef, parts: Parts, program: s
     for part in parts.parts:
         local |= set().union(*map(sets, part.statements), set())
     names = parts.reads() - local - {*dir(builtins), "eb"} - set(parts.outputs)
-    tops = {f.bound: f for f in module.imports if f.statement in module.tree.body}
+    tops = {f.variable: f for f in module.imports if f.statement in module.tree.body}
     statements = {"import estimator_bridge as eb"}
     own: list[str] = []
     for name in sorted(names):
@@ -53,7 +53,7 @@ def _imports(module: Module, function: ast.FunctionDef, parts: Parts, program: s
         else:
             statements.add(f"import {ast.unparse(import_.alias)}")
     for name in own:
-        if name not in module.scopes.bound:
+        if name not in module.scopes.names:
             raise CannotTakeApartError(function, f"{name} is not a variable of the module")
     if own:
         statements.add(f"from {program} import {', '.join(own)}")

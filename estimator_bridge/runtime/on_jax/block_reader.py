@@ -46,7 +46,7 @@ class BlockReader:
     def __init__(self, layout: BatchLayout, used: Sequence[int]):
         self._layout, self._used = layout, list(used)
         self._compiled: list[tuple[Any, Any]] = []
-        self._bound: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._readings: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
     def __call__(self, iterator: Any, steps: int) -> ReadBlock:
         """Reads the batches of up to ``steps`` steps, at least one, and nothing beyond them."""
@@ -62,8 +62,8 @@ class BlockReader:
 
     def _reading(self, iterator: Any) -> tuple[Any, list[tf.Tensor]]:
         """Returns the function for iterators of this kind, and the tensors that it takes."""
-        if iterator in self._bound:
-            return self._bound[iterator]
+        if iterator in self._readings:
+            return self._readings[iterator]
         with eager_mode(), tf.device(host_device()):
             source, drawn_from = batch_source_of(iterator, 1, None, False)
             function = next((f for key, f in self._compiled if key == source.key), None)
@@ -71,7 +71,7 @@ class BlockReader:
                 function = self._function(source, drawn_from)
                 self._compiled.append((source.key, function))
         result = function, tf.nest.flatten(drawn_from, expand_composites=True)
-        self._bound[iterator] = result
+        self._readings[iterator] = result
         return result
 
     def _function(self, source: BatchSource, drawn_from: Any) -> Any:

@@ -187,5 +187,5 @@ def _goes_on(result: LoopResult, steps: int, further: int, limit: int | None) ->
         return False
     if result.loss is not None and math.isnan(result.loss):
         return False
-    reached = result.limit_value
-    return limit is None or reached is None or limit - reached >= further
+    limit_value = result.limit_value
+    return limit is None or limit_value is None or limit - limit_value >= further
