@@ -31,13 +31,13 @@ from estimator_bridge.tensorflow_private.names import eager_mode
 __all__ = ["GraphInput", "call_input_fn"]
 
 
-def call_input_fn(input_fn: Callable, graph: tf.Graph, **offered: Any) -> GraphInput:
+def call_input_fn(input_fn: Callable, graph: tf.Graph, **values: Any) -> GraphInput:
     """Calls an input_fn inside the current default graph.
 
     Args:
       input_fn: returns a Dataset, features, or (features, labels).
       graph: the default graph.
-      **offered: values of the arguments that it may take: mode, params, config, input_context
+      **values: values of the arguments that it may take: mode, params, config, input_context
         (None if the input is not shared, as in the original).
 
     Raises:
@@ -55,14 +55,14 @@ def call_input_fn(input_fn: Callable, graph: tf.Graph, **offered: Any) -> GraphI
             f"input_fn must be a function that returns a tf.data.Dataset or (features, labels), "
             f"got {type(input_fn).__name__}: {reprlib.repr(input_fn)}.{advice}"
         )
-    offered.setdefault("input_context", None)
-    accepted = {name: offered[name] for name in fn_args(input_fn) if name in offered}
+    values.setdefault("input_context", None)
+    accepted = {name: values[name] for name in fn_args(input_fn) if name in values}
     # The graph of a training is written to model_dir, with its constants.
-    is_written = offered.get("mode") not in (ModeKeys.EVAL, ModeKeys.PREDICT)
+    is_written = values.get("mode") not in (ModeKeys.EVAL, ModeKeys.PREDICT)
     aside = contextlib.nullcontext() if is_written else arrays_outside(graph)
     with tf.device("/cpu:0"), aside:
         result = input_fn(**accepted)
-    if offered.get("mode") == ModeKeys.PREDICT and isinstance(result, (tuple, list)):
+    if values.get("mode") == ModeKeys.PREDICT and isinstance(result, (tuple, list)):
         check_length(result)
         # The labels are not computed. Features that are a pair are not (features, labels).
         result = (result[0], None) if isinstance(result[0], (tuple, list)) else result[0]

@@ -237,40 +237,40 @@ class Scopes:
             imported.uses.append(reference)
 
     def _target(
-        self, nodes: tuple[ast.expr, ...], scope: _Scope, asked: tuple[Binding, ...]
+        self, nodes: tuple[ast.expr, ...], scope: _Scope, visited: tuple[Binding, ...]
     ) -> tuple[str, Import | None]:
         root = nodes[0]
         assert isinstance(root, ast.Name)
-        name, imported = self._variable(root.id, scope, asked)
+        name, imported = self._variable(root.id, scope, visited)
         if not name:
             return "", imported
         attributes = [node.attr for node in nodes[1:] if isinstance(node, ast.Attribute)]
         return ".".join([name, *attributes]), imported
 
     def _variable(
-        self, name: str, scope: _Scope, asked: tuple[Binding, ...]
+        self, name: str, scope: _Scope, visited: tuple[Binding, ...]
     ) -> tuple[str, Import | None]:
         holder = _holder(scope, name)
         if holder is None:
             is_builtin = name in _BUILTINS and not self._has_star
             return (f"builtins.{name}" if is_builtin else ""), None
         key = id(holder), name
-        if key in self._targets and not asked:
+        if key in self._targets and not visited:
             return self._targets[key]
         targets: list[tuple[str, Import | None]] = []
         for binding in holder.bindings[name]:
-            if binding in asked:
+            if binding in visited:
                 continue
             if binding.imported is not None:
                 targets.append((binding.imported.target, binding.imported))
             elif binding.value is not None:
                 value = _chain(binding.value)
-                target, _ = self._target(value, holder, (*asked, binding))
+                target, _ = self._target(value, holder, (*visited, binding))
                 targets.append((target, None))
             else:
                 targets.append(("", None))
         result = _agreed(targets)
-        if not asked:
+        if not visited:
             self._targets[key] = result
         return result
 

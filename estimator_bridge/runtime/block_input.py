@@ -136,12 +136,12 @@ class BlockInput:
 
             def body(i: tf.Tensor, lists: list[tf.Tensor]) -> Any:
                 return i + 1, [
-                    _set(held, i, v) for held, v in zip(lists, self._value(optionals[i]))
+                    _set(array, i, v) for array, v in zip(lists, self._value(optionals[i]))
                 ]
 
             number = tf.cast(count, tf.int32)
             _, lists = tf.while_loop(lambda i, _: i < number, body, (0, start), name="values")
-            return [_stack(held, spec, self.size) for held, spec in zip(lists, self._specs)]
+            return [_stack(array, spec, self.size) for array, spec in zip(lists, self._specs)]
 
         def nothing() -> list[tf.Tensor]:
             return [tf.zeros([0, *spec.shape.as_list()], spec.dtype) for spec in self._specs]
@@ -162,14 +162,14 @@ class BlockInput:
         return [flat[i] for i in self._used]
 
 
-def _set(held: tf.Tensor, i: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
-    return _raw.TensorListSetItem(input_handle=held, index=i, item=value)
+def _set(array: tf.Tensor, i: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+    return _raw.TensorListSetItem(input_handle=array, index=i, item=value)
 
 
-def _stack(held: tf.Tensor, spec: tf.TensorSpec, size: int) -> tf.Tensor:
+def _stack(array: tf.Tensor, spec: tf.TensorSpec, size: int) -> tf.Tensor:
     """Returns a list as one tensor; zeros where nothing was put."""
     return _raw.TensorListStack(
-        input_handle=held,
+        input_handle=array,
         element_shape=tf.constant(spec.shape.as_list(), tf.int32),
         element_dtype=spec.dtype,
         num_elements=size,

@@ -147,17 +147,17 @@ def wait_for_servers(addresses: Sequence[str], timeout_secs: float, place: str) 
     Raises:
       WorkerError: not all listen in that time.
     """
-    started = last_message = time.monotonic()
+    start_time = last_message = time.monotonic()
     while silent := problems_at(addresses):
         now = time.monotonic()
-        if now >= started + timeout_secs:
+        if now >= start_time + timeout_secs:
             raise _not_all_came(place, timeout_secs, silent)
         if now >= last_message + _TELL_SECS:
             last_message = now
             logging.warning(
                 "%s has waited %.0f s, of %g s at most, for other processes. No TensorFlow server "
                 "answers at %s.",
-                place, now - started, timeout_secs, _text_of(silent),
+                place, now - start_time, timeout_secs, _text_of(silent),
             )  # fmt: skip
         time.sleep(_PAUSE)
 

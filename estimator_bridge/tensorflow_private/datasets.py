@@ -25,7 +25,7 @@ __all__ = [
     "watch_ends",
 ]
 
-_ended: queue.SimpleQueue[Any] = queue.SimpleQueue()  # its put may be called by a collection
+_iterators: queue.SimpleQueue[Any] = queue.SimpleQueue()  # its put may be called by a collection
 _lock = threading.Lock()
 _ending_process: int | None = None
 
@@ -86,7 +86,7 @@ def end_iterator(iterator: Any) -> None:
     Args:
       iterator: of an eager dataset, in this process or on another host.
     """
-    _ended.put(iterator)
+    _iterators.put(iterator)
 
 
 def watch_ends() -> None:
@@ -107,7 +107,7 @@ def watch_ends() -> None:
 def _end_all() -> None:
     while True:
         try:
-            _empty(_ended.get())
+            _empty(_iterators.get())
         except Exception as error:
             tf.compat.v1.logging.debug("While ending an input: %s", error)
 

@@ -95,8 +95,8 @@ class LoopCache:
           is_single: whether the loop is for a call of a single step.
         """
         key = tuple(refs)
-        asked = key, fed, tuple(sums)
-        if self._last[1] is not None and self._last[0] == asked:  # as at most steps
+        request = key, fed, tuple(sums)
+        if self._last[1] is not None and self._last[0] == request:  # as at most steps
             return self._last[1]
         asked_refs = set(refs)
         alike = [
@@ -104,7 +104,7 @@ class LoopCache:
         ]
         for loop in alike:
             if asked_refs == set(loop.request.fetches):
-                self._last = asked, loop
+                self._last = request, loop
                 return loop
         if self._may_do_more and self._served[key] < _WORTH_A_LOOP:
             for loop in alike:
@@ -114,7 +114,7 @@ class LoopCache:
                     self._served[key] += is_single
                     return loop
         self._loops.append(self._make_loop(key, fed, sums))
-        self._last = asked, self._loops[-1]
+        self._last = request, self._loops[-1]
         return self._loops[-1]
 
 
@@ -190,7 +190,7 @@ class HookedLoop:
         self._schedule.skip_before(hooks, steps, step)
         call = self._call = HookRequests(self._session, hooks, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         loop = self._loops.loop(call.fetches.refs, fed, is_single=steps == 1)
         loop, last_alone = self._sync.agree_on_loop(
             loop,
@@ -206,7 +206,7 @@ class HookedLoop:
             else:
                 result = loop(iterator, steps, rng_step, limit, values, singly=self._singly)
         self._sync.settle()
-        self._limits.observe(result.steps, time.perf_counter() - started)
+        self._limits.observe(result.steps, time.perf_counter() - start_time)
         note_progress()
         check_own_training()
         self._schedule.skip_all(hooks, result.steps, step)

@@ -94,8 +94,8 @@ def call_model_fn(
             "model_fn does not take labels, but input_fn returns labels: "
             f"{describe_fn(model_fn)}. Add a labels argument to it, or return features alone."
         )
-    offered = {"mode": mode, "params": params, "config": config}
-    arguments.update({name: value for name, value in offered.items() if name in parameters})
+    argument_values = {"mode": mode, "params": params, "config": config}
+    arguments.update({name: value for name, value in argument_values.items() if name in parameters})
     logging.info("Calling model_fn.")
     if runs_on:
         logging.info("Running %s on %s", mode, runs_on)

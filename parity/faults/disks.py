@@ -55,14 +55,14 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
             if fault == "slow":
                 outcomes = [_slowed(grounds[name])]
             else:
-                outcomes = _refused(grounds[name], _ERRORS[fault], options)
+                outcomes = _refuse(grounds[name], _ERRORS[fault], options)
             results[case] = summarize_case(outcomes, lambda outcome: outcome["held"], _describe)
             results[case]["broken"] = [outcome for outcome in outcomes if not outcome["held"]]
         shutil.rmtree(folder)
     return results
 
 
-def _refused(ground: Ground, error: int, options: Options) -> list[dict[str, Any]]:
+def _refuse(ground: Ground, error: int, options: Options) -> list[dict[str, Any]]:
     from parity.faults.operations import Action, Fault, Kind
 
     model_dir = ground.place("counted")
@@ -77,9 +77,9 @@ def _refused(ground: Ground, error: int, options: Options) -> list[dict[str, Any
         with ThreadPoolExecutor(2) as pool:
             outcomes = list(pool.map(ground.run_with, faults, model_dirs))
         for outcome, deviations in zip(outcomes, deviations_of(ground, *model_dirs)):
-            refused = [one for one in outcome.operations if one.fate == "refused"]
-            if refused:
-                judgements.append(_judged(outcome, refused[0], deviations, error))
+            refusals = [one for one in outcome.operations if one.fate == "refused"]
+            if refusals:
+                judgements.append(_judged(outcome, refusals[0], deviations, error))
         for model_dir in model_dirs:
             ground.clean(model_dir)
     return judgements

@@ -72,7 +72,7 @@ def _tried(folder: Path, case: str, seeds: Sequence[int]) -> list[dict[str, Any]
     if case == _KILLED:
         first = [_killed(folder, root, seed) for root, seed in zip(roots, seeds)]
     else:
-        first = in_fork(folder, lambda: _each(roots, seeds, _ended), _SECS * len(roots))
+        first = in_fork(folder, lambda: _each(roots, seeds, _end), _SECS * len(roots))
     second = in_fork(folder, lambda: _each(roots, seeds, _continued), _SECS * len(roots))
     outcomes = []
     for root, seed, entries, *messages in zip(roots, seeds, before, first, second):
@@ -101,7 +101,7 @@ def _each(
     return outcomes
 
 
-def _ended(folder: str, seed: int) -> str:
+def _end(folder: str, seed: int) -> str:
     from parity.faults import foreign_programs
 
     with contextlib.suppress(foreign_programs.Killed):

@@ -225,16 +225,16 @@ class _Slicer:
                 self.outputs.append(name)
         order = {id(s): place for place, s in enumerate(self.inference)}
         part.statements = sorted(settings, key=lambda s: order[id(s)]) + part.statements
-        asked = set(needed).union(*map(reads, settings))
-        if "labels" in asked and mode == "PREDICT":
+        names = set(needed).union(*map(reads, settings))
+        if "labels" in names and mode == "PREDICT":
             raise CannotTakeApartError(
                 self.paths[mode].spec, "the predictions need the labels, which are None there"
             )
-        wrong = sorted((asked & set(_GIVEN)) - may_read)
+        wrong = sorted((names & set(_GIVEN)) - may_read)
         if wrong:
             raise CannotTakeApartError(part.result, f"the {part.name} needs {', '.join(wrong)}")
-        asked |= set(part.arguments)
-        part.arguments = [n for n in self.arguments if n in asked and n in may_read]
+        names |= set(part.arguments)
+        part.arguments = [n for n in self.arguments if n in names and n in may_read]
 
     def _loss(self, optimizer: Optimizer) -> Part:
         result = self.specs["TRAIN"]["loss"]
@@ -313,12 +313,12 @@ class _Slicer:
             if part is None or (part.name == "optimizer" and modes != ["TRAIN"]):
                 continue
             own = set().union(*map(sets, part.statements), set())
-            asked = reads(statement)
-            of_inference = asked & self.of_inference - own
-            if asked & local - own or (part.name == "optimizer" and of_inference):
+            variables = reads(statement)
+            of_inference = variables & self.of_inference - own
+            if variables & local - own or (part.name == "optimizer" and of_inference):
                 continue
             try:
-                self._bring(part, of_inference | asked & set(_GIVEN), modes[0])
+                self._bring(part, of_inference | variables & set(_GIVEN), modes[0])
             except CannotTakeApartError:
                 continue
             if part.name == "loss" and len(modes) == 1:

@@ -24,14 +24,14 @@ class ReadBlock(NamedTuple):
     Attributes:
       steps: their number.
       parts: the components that a step uses, [steps, ...] each, of the global batches.
-      ended: whether the input ended before the block was full.
+      has_ended: whether the input ended before the block was full.
       short_batch: the flat components of a batch that is smaller than the others; None if the
         block does not end before one.
     """
 
     steps: int
     parts: list[np.ndarray]
-    ended: bool
+    has_ended: bool
     short_batch: list[tf.Tensor] | None
 
 
@@ -57,8 +57,8 @@ class BlockReader:
             parts = [part.numpy() for part in flat[3 : 3 + len(self._used)]]
             rest = list(flat[3 + len(self._used) :])
             short = [part[:short_size] for part in rest] if short_size else None
-        ended = count < steps and not has_next and not short_size
-        return ReadBlock(count, parts, ended, short)
+        has_ended = count < steps and not has_next and not short_size
+        return ReadBlock(count, parts, has_ended, short)
 
     def _reading(self, iterator: Any) -> tuple[Any, list[tf.Tensor]]:
         """Returns the function for iterators of this kind, and the tensors that it takes."""

@@ -176,8 +176,8 @@ class MeasuredLoop:
             batches = self._batches.draw(iterator, steps * self._wait.elements)
         drawn_at = self._wait.clock()
         result = self._loop(batches, steps, rng_step, limit, fed, start, False)
-        ended = self._wait.clock()
-        self._wait.observe_ready(result.steps, ended - drawn_at, drawn_at - begun, of_steps)
+        end_time = self._wait.clock()
+        self._wait.observe_ready(result.steps, end_time - drawn_at, drawn_at - begun, of_steps)
         return result
 
 
