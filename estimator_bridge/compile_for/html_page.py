@@ -50,7 +50,7 @@ def _versions(report: Report) -> str:
 
 
 def _head(report: Report) -> str:
-    count, refusal_count = len(report.steps), len(report.refusal_count)
+    count, refusal_count = len(report.steps), len(report.refused)
     if not count:
         verdict = '<p class="bad">Nothing was compiled.</p>'
     elif refusal_count:

@@ -70,11 +70,11 @@ def numpy_input_fn(
         )
         columns = dict(zip(arrays, tensors))
         batch = {key: columns["x", key] for key in features}
-        returned = batch if isinstance(x, dict) else columns["x", _ALONE]
+        inputs = batch if isinstance(x, dict) else columns["x", _ALONE]
         if y is None:
-            return returned
+            return inputs
         targets = {key: columns["y", key] for key in labels}
-        return returned, (targets if isinstance(y, dict) else columns["y", _ALONE])
+        return inputs, (targets if isinstance(y, dict) else columns["y", _ALONE])
 
     return input_fn
 

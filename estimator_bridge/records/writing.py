@@ -259,11 +259,11 @@ def _sync(path: str) -> None:
 def _check_space(folder: str, source: Source, written_bytes: int) -> None:
     if "://" in folder:
         return
-    free, needed = shutil.disk_usage(folder).free, source.bytes - written_bytes
-    if free < needed:
+    free, need = shutil.disk_usage(folder).free, source.bytes - written_bytes
+    if free < need:
         raise FullDiskError(
             f"The disk of {folder} has {free / 1e6:,.0f} MB free, and the records need about "
-            f"{needed / 1e6:,.0f} MB. Nothing was written. Free some space, or use a folder on "
+            f"{need / 1e6:,.0f} MB. Nothing was written. Free some space, or use a folder on "
             "another disk."
         )
 

@@ -80,8 +80,8 @@ def rejoin(workers: Workers, error: BaseException) -> None:
       WorkerError: another worker's program failed, or this process cannot be restarted, or was
         restarted too often.
     """
-    _, failed, what = str(error).partition(_FAILED)
-    if failed:
+    _, has_failed, what = str(error).partition(_FAILED)
+    if has_failed:
         raise WorkerError(
             f"Training ended, as another worker's program failed: {what.splitlines()[0]}. See "
             "that worker's log."

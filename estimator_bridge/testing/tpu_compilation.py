@@ -84,7 +84,7 @@ def compile_for_tpu(
             _compile_mode(job, estimator, input_fn, mode, eval_steps)
     refusals = [
         one
-        for one in job.report.refusals
+        for one in job.report.refused
         if not (find_batch_size and one.why == NotCompiledReason.MEMORY.value)
     ]
     if refusals:

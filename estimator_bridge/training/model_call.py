@@ -116,14 +116,14 @@ def call_model_fn(
     return spec
 
 
-def _advice(returned: Any) -> str:
+def _advice(result: Any) -> str:
     """Returns the end of the error for a result that is not a spec."""
-    if returned is None:
+    if result is None:
         return " Is a return statement missing?"
-    if isinstance(returned, type):
-        return f" It is the class: return {returned.__name__}(mode, loss=..., train_op=...)."
-    if isinstance(returned, (tuple, list)) and any(
-        isinstance(part, (EstimatorSpec, TPUEstimatorSpec)) for part in returned
+    if isinstance(result, type):
+        return f" It is the class: return {result.__name__}(mode, loss=..., train_op=...)."
+    if isinstance(result, (tuple, list)) and any(
+        isinstance(part, (EstimatorSpec, TPUEstimatorSpec)) for part in result
     ):
         return " Return the spec alone."
     return " Put the values into one: tf.estimator.EstimatorSpec(mode, loss=..., train_op=...)."

@@ -49,9 +49,9 @@ class LoopAhead:
     def batches(self, iterator: Any) -> Iterator[dict[str, Any]]:
         """Yields the outputs of each batch; raises an error after the batches before it."""
         limits, most = LoopLimits(seconds=_SECONDS), 1
-        batch_count, has_ended, failed = 0, False, False
+        batch_count, has_ended, has_failed = 0, False, False
         while not has_ended:
-            steps = 1 if failed else min(limits.steps(), most)
+            steps = 1 if has_failed else min(limits.steps(), most)
             start_time = time.perf_counter()
             with continue_trace(self._program.graph, self._program.execution.shards):
                 try:
@@ -62,7 +62,7 @@ class LoopAhead:
                     if steps == 1:
                         raise
                     # The results of the steps before it are lost: repeat, one at a time.
-                    failed = True
+                    has_failed = True
                     with eager_mode():
                         iterator = iter(self._dataset.skip(batch_count))
                     continue

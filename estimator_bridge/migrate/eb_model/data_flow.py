@@ -79,17 +79,17 @@ def slice_for(
     Returns:
       The statements in order, and the variables that they read before they set them.
     """
-    needed = set(variables)
+    inputs = set(variables)
     needed_statements: list[ast.stmt] = []
     for statement in reversed(statements):
-        changed = sets(statement) & needed
+        changed = sets(statement) & inputs
         if not changed:
             continue
         needed_statements.append(statement)
         if _sets_anew(statement):
-            needed -= changed
-        needed |= reads(statement)
-    return needed_statements[::-1], needed
+            inputs -= changed
+        inputs |= reads(statement)
+    return needed_statements[::-1], inputs
 
 
 def _sets_anew(statement: ast.stmt) -> bool:

@@ -79,12 +79,12 @@ def _function(module: Module, part: Part, outputs: list[str]) -> str:
             lines.append(f'if mode == "{MODES[mode]}":')
             texts = [textwrap.indent(text, "    ") for text in texts]
         lines += texts
-    lines.append(f"return {_returned(part, outputs)}")
+    lines.append(f"return {_result_text(part, outputs)}")
     body = textwrap.indent("\n".join(lines), "    ")
     return f"def {part.name}({', '.join(arguments)}):\n{body}"
 
 
-def _returned(part: Part, outputs: list[str]) -> str:
+def _result_text(part: Part, outputs: list[str]) -> str:
     if part.result is not None:
         return ast.unparse(part.result)
     if len(outputs) == 1:

@@ -136,7 +136,7 @@ def _report_slim_module(module: Module, import_: Import, entry: NameEntry) -> Fi
 
 def _report_scattered(module: Module, import_: Import, entry: NameEntry) -> Finding:
     places = sorted(
-        {use.place for used in import_.uses if (use := module.entry_of(used)) and use.place}
+        {use.place for one in import_.uses if (use := module.entry_of(one)) and use.place}
     )
     return module.finding(
         "EB016",

@@ -40,11 +40,11 @@ class BlockReader:
 
     Args:
       layout: the layout of a batch.
-      used: the indices of the flat components that a step uses.
+      numbers: the indices of the flat components that a step uses.
     """
 
-    def __init__(self, layout: BatchLayout, used: Sequence[int]):
-        self._layout, self._used = layout, list(used)
+    def __init__(self, layout: BatchLayout, numbers: Sequence[int]):
+        self._layout, self._numbers = layout, list(numbers)
         self._compiled: list[tuple[Any, Any]] = []
         self._readings: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
@@ -54,8 +54,8 @@ class BlockReader:
         with eager_mode(), tf.device(host_device()):
             flat = function(*drawn_from, tf.constant(steps, tf.int64))
             count, has_next, short_size = (int(value) for value in flat[:3])
-            parts = [part.numpy() for part in flat[3 : 3 + len(self._used)]]
-            rest = list(flat[3 + len(self._used) :])
+            parts = [part.numpy() for part in flat[3 : 3 + len(self._numbers)]]
+            rest = list(flat[3 + len(self._numbers) :])
             short = [part[:short_size] for part in rest] if short_size else None
         has_ended = count < steps and not has_next and not short_size
         return ReadBlock(count, parts, has_ended, short)
@@ -85,7 +85,7 @@ class BlockReader:
         specs = source.components[1:] if full is not None else source.components
         arrays = [
             tf.TensorArray(specs[i].dtype, 0, dynamic_size=True, clear_after_read=False)
-            for i in self._used
+            for i in self._numbers
         ]
 
         def draw(is_wanted: tf.Tensor) -> list[Any]:
@@ -110,7 +110,7 @@ class BlockReader:
                 _components(optionals[0].get_value(), full is not None),
                 tf.cast(i, tf.int32),
             )
-            written = [a.write(row, batch[index]) for a, index in zip(arrays, self._used)]
+            written = [a.write(row, batch[index]) for a, index in zip(arrays, self._numbers)]
             following = draw(i + 1 < steps)
             return i + 1, following, size_of(following), written
 

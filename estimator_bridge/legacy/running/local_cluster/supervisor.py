@@ -185,12 +185,12 @@ class Supervisor:
         """Returns the time until which a process may end by itself; None while the job goes on."""
         if self._status is None and not self._signum:
             return None
-        failed = bool(self._status or self._signum)
+        has_failed = bool(self._status or self._signum)
         if task.role == SERVER:
             if self._trains():
                 return None
-            return self._training_end + (0.0 if failed else self._limits.server)
-        if failed:
+            return self._training_end + (0.0 if has_failed else self._limits.server)
+        if has_failed:
             return self._end_time
         secs = self._limits.evaluator if task.role == EVALUATOR else self._limits.worker
         return self._end_time + secs
