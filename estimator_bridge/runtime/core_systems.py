@@ -34,7 +34,8 @@ def start_cores(cluster: LocalClusterResolver) -> tf.tpu.experimental.Topology:
         devices = local_devices(cluster)
     stop_tuning_device_datasets()
     if name not in _devices:
-        logging.warning("No TPU in use: %s on this machine replace its cores.", cluster.described())
+        about = cluster.description()
+        logging.warning("No TPU in use: %s on this machine replace its cores.", about)
         _devices[name] = devices
     return topology_of(cluster.cores)
 

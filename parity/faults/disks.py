@@ -87,10 +87,10 @@ def _refuse(ground: Ground, error: int, options: Options) -> list[dict[str, Any]
 
 def _judged(outcome: Any, first: Any, deviations: list[Any], error: int) -> dict[str, Any]:
     """Checks that an error names the reason or nothing is lost, and the next process recovers."""
-    raised = list(_RAISED.finditer(outcome.output))
-    name, reason = raised[-1].groups() if outcome.code and raised else ("", "")
+    errors = list(_RAISED.finditer(outcome.output))
+    name, reason = errors[-1].groups() if outcome.code and errors else ("", "")
     # TensorFlow's "Graph execution error" names the reason some lines further down.
-    message = outcome.output[raised[-1].start() :] if raised else ""
+    message = outcome.output[errors[-1].start() :] if errors else ""
     is_named = os.strerror(error) in message if outcome.code else outcome.code == 0
     return {
         "held": is_named and not deviations, "error": name, "reason": reason, "code": outcome.code,

@@ -48,18 +48,18 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     results = {}
     with tempfile.TemporaryDirectory() as name:
         for case in names:
-            count = _FOLDERS[case] * options.tried // sum(_FOLDERS.values())
+            count = _FOLDERS[case] * options.attempts // sum(_FOLDERS.values())
             seeds = range(options.seed, options.seed + max(count, 1))[:: options.every]
             outcomes = []
             for start in range(0, len(seeds), _TOGETHER):
-                outcomes += _tried(Path(name), case, seeds[start : start + _TOGETHER])
+                outcomes += _try(Path(name), case, seeds[start : start + _TOGETHER])
                 print(f"{case}: {len(outcomes)} of {len(seeds)}", file=sys.stderr, flush=True)
             results[case] = summarize_case(outcomes, lambda outcome: not outcome["lost"], _describe)
             results[case]["broken"] = [outcome for outcome in outcomes if outcome["lost"]]
     return results
 
 
-def _tried(folder: Path, case: str, seeds: Sequence[int]) -> list[dict[str, Any]]:
+def _try(folder: Path, case: str, seeds: Sequence[int]) -> list[dict[str, Any]]:
     from parity.faults.restarts import in_fork
 
     roots = [folder / f"{case}-{seed}" for seed in seeds]

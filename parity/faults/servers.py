@@ -42,7 +42,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
 
     Args:
       names: of NAMES.
-      options: `tried` is the number of kills.
+      options: `attempts` is the number of kills.
 
     Returns:
       JSON by case: see `counts.summarize_case`.
@@ -55,7 +55,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         words = ["-m", "parity.faults.server_program", str(model_dir)]
         cluster.start_all(*words, PYTHONWARNINGS="ignore")
         _wait_for_step(cluster, model_dir, _ENOUGH)
-        for _ in range(options.tried):
+        for _ in range(options.attempts):
             case = next(turns)
             outcome = _once(cluster, model_dir, next(places[case]), words)
             print(json.dumps({"case": case, **outcome}), file=sys.stderr, flush=True)
@@ -65,8 +65,8 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
                 break  # nothing can be learned from later kills
         cluster.send("chief 0", signal.SIGTERM)
         cluster.wait("chief 0")
-    tried = {name: own for name, own in outcomes.items() if own}
-    return {name: summarize_case(own, _passes, _describe) for name, own in tried.items()}
+    nonempty = {name: own for name, own in outcomes.items() if own}
+    return {name: summarize_case(own, _passes, _describe) for name, own in nonempty.items()}
 
 
 def _once(cluster: Cluster, model_dir: Path, killed: str, words: Sequence[str]) -> dict[str, Any]:

@@ -183,7 +183,7 @@ def _once(
             for task in remaining_tasks
         }
         secs = time.monotonic() - began
-        raised = [
+        errors = [
             name
             for task in remaining_tasks
             if codes[task]
@@ -195,7 +195,7 @@ def _once(
             )
         return {
             "folder": str(cluster.model_dir), "codes": codes, "secs": round(secs),
-            "error": raised[-1] if raised else "",
+            "error": errors[-1] if errors else "",
         }  # fmt: skip
 
 
