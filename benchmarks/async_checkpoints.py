@@ -30,13 +30,13 @@ class _Clock(v1.train.SessionRunHook):
     """Records the time when the second step begins."""
 
     def __init__(self):
-        self.started = 0.0
+        self.start_time = 0.0
         self._step = 0
 
     def before_run(self, run_context):
         self._step += 1
         if self._step == 2:
-            self.started = time.perf_counter()
+            self.start_time = time.perf_counter()
 
 
 def _model_fn(features, labels, mode, params):
@@ -72,7 +72,7 @@ def _secs(way: str, folder: str, steps: int, every: int) -> float:
         estimator = eb.Estimator(_model_fn, model_dir, config, params={"rate": 0.01})
         hooks = [clock, AsyncCheckpoints(way == WAYS[2])]
         estimator.train(_batches, hooks=hooks, steps=steps)
-        return time.perf_counter() - clock.started
+        return time.perf_counter() - clock.start_time
 
 
 def _slow_down(rate: float) -> None:

@@ -114,7 +114,7 @@ class _Switch(ObservingHook):
         self.steps = block * len(self._kinds)
         self.secs: dict[str, list[float]] = {kind: [] for kind in self.KINDS}
         self.events = {"reports": 0.0, "draws": 0.0}
-        self._number, self._on_secs, self._since, self._used = 0, 0.0, time.perf_counter(), 0.0
+        self._number, self._on_secs, self._since, self._cpu_secs = 0, 0.0, time.perf_counter(), 0.0
         self.monitor = eb.training.Monitor(lambda report: None, lambda text: None, clock=self.clock)
         self._observe, self._attach = self.monitor.observe, self.monitor.attach
         self.monitor.observe = self._observe_if_on  # type: ignore[method-assign]
@@ -137,18 +137,18 @@ class _Switch(ObservingHook):
         """Ends a block; called after the monitor."""
         if step % self.block:
             return
-        cpu_secs, last = time.process_time(), self._used
+        cpu_secs, last = time.process_time(), self._cpu_secs
         if self._number >= self._warm_blocks:
             self.secs[self._kinds[self._number]].append((cpu_secs - last) / self.block)
         elif self._number == self._warm_blocks - 1:
             self.events = dict.fromkeys(self.events, 0.0)
         self._on_secs, self._since = self.clock(), time.perf_counter()
         self._number += 1
-        self._used = time.process_time()
+        self._cpu_secs = time.process_time()
 
     def _attach_switch(self, meter: Any) -> None:
         make_loop, wait = meter.make_loop, meter._wait
-        wait.clock, wait._begun = self.clock, self.clock()
+        wait.clock, wait._start_time = self.clock, self.clock()
         meter._batches.draw = self._counted(meter._batches.draw, "draws")
         meter.make_loop = lambda *arguments, **options: _SwitchedLoop(
             make_loop(*arguments, **options), lambda: self.is_on
@@ -161,11 +161,11 @@ class _Switch(ObservingHook):
 
     def _counted(self, run: Callable[..., Any], kind: str) -> Callable[..., Any]:
         def count_time(*arguments: Any) -> Any:
-            begun = time.process_time()
+            start_time = time.process_time()
             try:
                 return run(*arguments)
             finally:
-                self.events[kind] += time.process_time() - begun
+                self.events[kind] += time.process_time() - start_time
 
         return count_time
 

@@ -185,8 +185,8 @@ def _collect(
     for name, of_slices in programs.items():
         for target in slices:
             if not of_slices.get(target):
-                failed = {"compiled": False, "name": "program", "target": target}
-                of_slices[target] = [{**failed, "why": "the program ended", "message": output}]
+                failure = {"compiled": False, "name": "program", "target": target}
+                of_slices[target] = [{**failure, "why": "the program ended", "message": output}]
         results.add(name, of_slices, report.get("versions", {}))
         print(name, {k: sum(s["compiled"] for s in v) for k, v in of_slices.items()}, flush=True)
 

@@ -113,7 +113,7 @@ def signatures(export: Path) -> dict[str, Any]:
         rank_is_unknown = info.tensor_shape.unknown_rank
         return None if rank_is_unknown else [size.size for size in info.tensor_shape.dim]
 
-    def described(tensors: Any) -> dict[str, list[Any]]:
+    def describe(tensors: Any) -> dict[str, list[Any]]:
         return {
             key: [info.name, tf.as_dtype(info.dtype).name, shape(info)]
             for key, info in sorted(tensors.items())
@@ -124,8 +124,8 @@ def signatures(export: Path) -> dict[str, Any]:
         return {
             name: {
                 "method": signature.method_name,
-                "inputs": described(signature.inputs),
-                "outputs": described(signature.outputs),
+                "inputs": describe(signature.inputs),
+                "outputs": describe(signature.outputs),
             }
             for name, signature in sorted(model.signature_def.items())
         }

@@ -142,7 +142,7 @@ def _continued(rows: Mapping[str, list[Row]]) -> list[str]:
 
 def _joined(parts: list[str], rows: Iterable[tuple[str, list[Row]]]) -> str:
     rows = list(rows)
-    failed = [
+    failures = [
         f"- {program}, {row.measure}: {row.worst}"
         for program, of_program in rows
         for row in of_program
@@ -156,8 +156,8 @@ def _joined(parts: list[str], rows: Iterable[tuple[str, list[Row]]]) -> str:
     ]
     if races:
         parts = [*parts, _RACES + "\n".join(races)]
-    if failed:
-        parts = [*parts, "\n## Differences above the tolerance\n\n" + "\n".join(failed)]
+    if failures:
+        parts = [*parts, "\n## Differences above the tolerance\n\n" + "\n".join(failures)]
     return "\n".join(parts) + "\n"
 
 

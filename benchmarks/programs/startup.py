@@ -34,7 +34,7 @@ def serve(way: str, orders: Orders, steps: int = 1) -> None:
     config = estimators.RunConfig(tf_random_seed=1)
     with tempfile.TemporaryDirectory() as folder:
         for order in orders:
-            started = order["started"]
+            start_time = order["started"]
 
             def train():
                 estimator = estimators.Estimator(model.spec(estimators), folder, config)
@@ -47,15 +47,15 @@ def serve(way: str, orders: Orders, steps: int = 1) -> None:
             resumed, _, _, resumed_cpu = train()
             orders.tell(
                 **{
-                    "process to first step, s": imported - started + first,
+                    "process to first step, s": imported - start_time + first,
                     "process to first step, CPU s": cpu,
-                    "imports, s": imported - started,
+                    "imports, s": imported - start_time,
                     "imports, CPU s": imported_cpu,
                     "train() to first step, s": first,
                     "train() to first step, CPU s": first_cpu,
                     "last step to end of train(), s": end,
                     "resumed train() to first step, s": resumed,
                     "resumed train() to first step, CPU s": resumed_cpu,
-                    "process to first resumed step, s": imported - started + resumed,
+                    "process to first resumed step, s": imported - start_time + resumed,
                 }
             )

@@ -245,9 +245,11 @@ def _imports_to_change(arguments: argparse.Namespace) -> list[str]:
 
 
 def _describe_imported(paths: list[str]) -> str:
-    named = ", ".join(paths[:_MOST_NAMED])
+    paths_text = ", ".join(paths[:_MOST_NAMED])
     more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-    return printable(f"Imported from here, and to be changed too: {named}{more} (with --follow)")
+    return printable(
+        f"Imported from here, and to be changed too: {paths_text}{more} (with --follow)"
+    )
 
 
 def _options(arguments: argparse.Namespace):

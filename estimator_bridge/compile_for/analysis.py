@@ -110,13 +110,13 @@ def analyse_refused(
     sizes = read_sizes(message)
     if sizes is None:
         return None
-    needed, available = sizes
+    need, available = sizes
     if text is None:
-        return OutOfMemory(needed, available)
+        return OutOfMemory(need, available)
     module = parse_module(text)
     if "for HLO temporaries" in message:
-        needed += sum(one.shapes[0].padded_bytes for one in module.parameters())
-    return OutOfMemory(needed, available, _largest(module, list(module.executed()), step, line_of))
+        need += sum(one.shapes[0].padded_bytes for one in module.parameters())
+    return OutOfMemory(need, available, _largest(module, list(module.executed()), step, line_of))
 
 
 def _compilers_time(module: Module, compiled: Compiled) -> float | None:

@@ -78,7 +78,8 @@ def _costs(step: StepReport) -> list[str]:
     if not step.costs:
         return []
     rows = [
-        [f"{cost.share:.1%}", f"{cost.cycles:,}", cost.op, _shown(cost.line)] for cost in step.costs
+        [f"{cost.share:.1%}", f"{cost.cycles:,}", cost.op, _text_of(cost.line)]
+        for cost in step.costs
     ]
     lines = ["  costliest operations, by the compiler's estimate"]
     lines += _columns([["share", "cycles", "operation", "line"], *rows])
@@ -98,7 +99,7 @@ def _warnings(step: StepReport) -> list[str]:
                 as_bytes(one.wasted_bytes),
                 f"{one.waste:.0%}",
                 one.op,
-                _shown(one.line),
+                _text_of(one.line),
             ]
             for one in step.padding[:_MOST_PADDED]
         ]
@@ -113,7 +114,7 @@ def _warnings(step: StepReport) -> list[str]:
         if findings:
             lines.append(f"  warning: {len(findings)} operation(s) have {description}")
             lines += [
-                f"    {one.op}: {_shown(one.line) or one.about}" for one in findings[:_MOST_FOUND]
+                f"    {one.op}: {_text_of(one.line) or one.about}" for one in findings[:_MOST_FOUND]
             ]
     if step.host_transfers:
         lines.append(f"  warning: {step.host_transfers} transfer(s) from or to the host per step")
@@ -132,7 +133,7 @@ def _indented(text: str) -> list[str]:
     return [f"  {line}" for line in text.splitlines()]
 
 
-def _shown(line: str | None) -> str:
+def _text_of(line: str | None) -> str:
     if line is None:
         return ""
     return line if len(line) <= _LINE else line[: _LINE - 3] + "..."

@@ -93,6 +93,6 @@ class MultiHostDatasetInitializerHook(_SessionRunHook):
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Called when it has been made."""
         del coord
-        started = time.monotonic()
+        start_time = time.monotonic()
         session.run(self._initializers)
-        logging.info("Initialized dataset iterators in %d seconds", time.monotonic() - started)
+        logging.info("Initialized dataset iterators in %d seconds", time.monotonic() - start_time)

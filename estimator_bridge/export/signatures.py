@@ -79,15 +79,15 @@ def build_signatures(
     for name, tensors in (alternatives or {}).items():
         feeds[f"{name or 'None'}:"] = tensors
     signatures: dict[str, Any] = {}
-    refused: dict[str, ValueError] = {}
+    errors: dict[str, ValueError] = {}
     for prefix, tensors in feeds.items():
         for key, output in export_outputs.items():
             name = f"{prefix}{key or 'None'}"
             try:
                 signatures[name] = _signature(name, tensors, output, serving_only)
             except ValueError as error:
-                refused[name] = error
-    _report(signatures, refused, serving_only)
+                errors[name] = error
+    _report(signatures, errors, serving_only)
     return signatures
 
 
@@ -97,11 +97,11 @@ def _signature(
     signature = output.as_signature_def(tensors)
     if serving_only and not tf.compat.v1.saved_model.is_valid_signature(signature):
         raise ValueError(f"it has no inputs or no outputs:\n{signature}")
-    returned = list(_tensors_of(signature.outputs.values()))
+    outputs = list(_tensors_of(signature.outputs.values()))
     fed = tf.nest.flatten(dict(tensors), expand_composites=True)
-    check_is_fed(returned, fed)
+    check_is_fed(outputs, fed)
     try:
-        check_runs_anywhere(returned, fed)
+        check_runs_anywhere(outputs, fed)
     except NotRunnableError as error:
         if serving_only:
             raise
@@ -129,7 +129,7 @@ def _tensors_of(infos: Iterable[Any]) -> Iterable[tf.Tensor]:
 
 
 def _report(
-    signatures: Mapping[str, Any], refused: Mapping[str, ValueError], serving_only: bool
+    signatures: Mapping[str, Any], errors: Mapping[str, ValueError], serving_only: bool
 ) -> None:
     by_method: dict[str, list[str]] = {method: [] for method in _METHODS}
     for name, signature in signatures.items():
@@ -137,11 +137,11 @@ def _report(
     for method, names in by_method.items():
         kind = _METHODS.get(method, method)
         logging.info("Signatures INCLUDED in export for %s: %s", kind, names or None)
-    for name, reason in refused.items():
+    for name, reason in errors.items():
         logging.warning("Signature %r is left out of the SavedModel: %s", name, reason)
     if not signatures:
-        if any(isinstance(reason, NotRunnableError) for reason in refused.values()):
-            reasons = "; ".join(f"{name!r}: {reason}" for name, reason in refused.items())
+        if any(isinstance(reason, NotRunnableError) for reason in errors.values()):
+            reasons = "; ".join(f"{name!r}: {reason}" for name, reason in errors.items())
             raise ValueError(f"The SavedModel would have nothing that can be run. {reasons}")
         logging.warning(
             "Export includes no signatures! The graph is written anyway; it can be run by the "

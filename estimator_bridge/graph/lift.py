@@ -67,8 +67,8 @@ class Lifted:
     ):
         self._fetches = [tensor_ref(f) for f in fetches]
         self._constants = {} if bakes_constants or jit_compile else snapshot.constants
-        offered = {*input_refs, REPLICA_ID, *self._constants}
-        plan = make_plan(snapshot, self._fetches, offered, set(resources))
+        available_refs = {*input_refs, REPLICA_ID, *self._constants}
+        plan = make_plan(snapshot, self._fetches, available_refs, set(resources))
         self.input_refs, self.writes, self.reads_first = (
             plan.input_refs,
             plan.writes,

@@ -28,7 +28,7 @@ class QueueThreads:
         self._stop_requested = False
 
     @property
-    def started(self) -> bool:
+    def are_running(self) -> bool:
         """True if threads are running: started and not stopped yet."""
         return bool(self._threads)
 

@@ -54,7 +54,7 @@ def numpy_input_fn(
 
     def input_fn() -> Any:
         check_graph()
-        features, labels = _named("x", x), _named_labels(y)
+        features, labels = _arrays_by_name("x", x), _named_labels(y)
         _check_keys(features, labels)
         _check_lengths(features, labels)
         arrays = {**{("x", k): v for k, v in features.items()}}
@@ -68,13 +68,13 @@ def numpy_input_fn(
             None,
             num_threads,
         )
-        named = dict(zip(arrays, tensors))
-        batch = {key: named["x", key] for key in features}
-        returned = batch if isinstance(x, dict) else named["x", _ALONE]
+        columns = dict(zip(arrays, tensors))
+        batch = {key: columns["x", key] for key in features}
+        inputs = batch if isinstance(x, dict) else columns["x", _ALONE]
         if y is None:
-            return returned
-        targets = {key: named["y", key] for key in labels}
-        return returned, (targets if isinstance(y, dict) else named["y", _ALONE])
+            return inputs
+        targets = {key: columns["y", key] for key in labels}
+        return inputs, (targets if isinstance(y, dict) else columns["y", _ALONE])
 
     return input_fn
 
@@ -82,7 +82,7 @@ def numpy_input_fn(
 _ALONE = "an array that is not in a dict"
 
 
-def _named(argument: str, value: Any) -> dict[Any, Any]:
+def _arrays_by_name(argument: str, value: Any) -> dict[Any, Any]:
     if isinstance(value, dict):
         if not value:
             raise ValueError(f"{argument} cannot be an empty dict: there is nothing to read.")
@@ -102,7 +102,7 @@ def _named_labels(y: Any) -> dict[Any, Any]:
         return {}
     if isinstance(y, dict) and not y:
         raise ValueError("y cannot be empty dict, use None instead.")
-    return _named("y", y) if isinstance(y, dict) else {_ALONE: _array("y", y)}
+    return _arrays_by_name("y", y) if isinstance(y, dict) else {_ALONE: _array("y", y)}
 
 
 def _array(name: str, value: Any) -> Any:
@@ -131,9 +131,9 @@ def _check_lengths(features: Mapping[Any, Any], labels: Mapping[Any, Any]) -> No
         {("" if key == _ALONE else key): tuple(array.shape) for key, array in arrays.items()}
         for arrays in (features, labels)
     ]
-    lengths = {shape[0] for named in shapes for shape in named.values()}
+    lengths = {shape[0] for shapes_by_name in shapes for shape in shapes_by_name.values()}
     if len(lengths) > 1:
-        of_x, of_y = (named.get("", named) or None for named in shapes)
+        of_x, of_y = (shapes_by_name.get("", shapes_by_name) or None for shapes_by_name in shapes)
         raise ValueError(
             "Length of tensors in x and y is mismatched. All elements in x and y must have the "
             f"same length.\nShapes in x: {of_x}\nShapes in y: {of_y}\n"

@@ -47,7 +47,7 @@ class KerasTPUModel(tf_keras.Model):
     def __init__(self, cpu_model: Any, strategy: tf.distribute.Strategy):
         super().__init__(inputs=cpu_model.inputs, outputs=cpu_model.outputs, name=cpu_model.name)
         # Hidden in a closure, so that Keras does not count the layers twice.
-        self._held = functools.partial(lambda *parts: parts, cpu_model, strategy)
+        self._parts = functools.partial(lambda *parts: parts, cpu_model, strategy)
         self._cores: Cores | None = None
         if cpu_model.optimizer:
             arguments = compile_arguments(cpu_model)
@@ -56,7 +56,7 @@ class KerasTPUModel(tf_keras.Model):
     @property
     def cpu_model(self) -> Any:
         """The program's model, with the weights of the last sync."""
-        return self._held()[0]
+        return self._parts()[0]
 
     def compile(
         self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, **options: Any
@@ -194,7 +194,7 @@ class KerasTPUModel(tf_keras.Model):
 
     def _on_cores(self) -> Cores:
         if self._cores is None:
-            cpu_model, strategy = self._held()
+            cpu_model, strategy = self._parts()
             compiled = self if self.optimizer else None
             self._cores = Cores(CompiledModel(cpu_model, compiled=compiled), strategy, self._hypers)
         return self._cores

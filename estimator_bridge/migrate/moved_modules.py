@@ -30,7 +30,7 @@ def find_moved_imports(
     """
     statements: dict[ast.stmt, list[Import]] = {}
     for import_ in module.imports:
-        if import_.bound != "*" and not import_.guarded:
+        if import_.variable != "*" and not import_.guarded:
             statements.setdefault(import_.statement, []).append(import_)
     for statement, names in statements.items():
         assert isinstance(statement, (ast.Import, ast.ImportFrom))
@@ -47,4 +47,4 @@ def find_moved_imports(
 def _today(import_: Import, place_of: Callable[[str], str]) -> NewImport:
     new = NewImport.of(import_)
     place = place_of(new.target)
-    return new if place == new.target else NewImport(place, import_.bound, new.plain)
+    return new if place == new.target else NewImport(place, import_.variable, new.plain)

@@ -27,14 +27,14 @@ class Import:
       statement: the whole statement.
       alias: the name in it.
       target: the dotted name of the imported object; starts with "." for a relative import.
-      bound: the variable; "*" for all names of a module.
+      variable: the variable; "*" for all names of a module.
       guarded: whether it is in a `try` or below an `if`.
     """
 
     statement: ast.Import | ast.ImportFrom
     alias: ast.alias
     target: str
-    bound: str
+    variable: str
     guarded: bool
     uses: list[Reference] = field(default_factory=list)
 
@@ -90,13 +90,13 @@ class Scopes:
     Attributes:
       imports: its imports, in order.
       references: the names that it uses, with their attributes, in no particular order.
-      bound: all variables set anywhere in it.
+      names: all variables set anywhere in it.
     """
 
     def __init__(self, tree: ast.Module):
         self.imports: list[Import] = []
         self.references: list[Reference] = []
-        self.bound: set[str] = set()
+        self.names: set[str] = set()
         self._chains: list[tuple[tuple[ast.expr, ...], _Scope]] = []
         self._targets: dict[tuple[int, str], tuple[str, Import | None]] = {}
         self._guards = 0
@@ -104,7 +104,7 @@ class Scopes:
         self._module = module
         for statement in tree.body:
             self._visit(statement, module)
-        self._has_star = any(import_.bound == "*" for import_ in self.imports)
+        self._has_star = any(import_.variable == "*" for import_ in self.imports)
         for nodes, scope in self._chains:
             self._resolve(nodes, scope)
 
@@ -124,7 +124,7 @@ class Scopes:
     def _bind(self, name: str, binding: Binding, scope: _Scope) -> None:
         scope = scope.elsewhere.get(name, scope)
         scope.bindings.setdefault(name, []).append(binding)
-        self.bound.add(name)
+        self.names.add(name)
 
     def _name(self, node: ast.Name, scope: _Scope) -> None:
         if isinstance(node.ctx, ast.Store):
@@ -153,8 +153,8 @@ class Scopes:
 
     def _import(self, node: ast.Import, scope: _Scope) -> None:
         for alias in node.names:
-            bound = alias.asname or alias.name.partition(".")[0]
-            self._imported(node, alias, alias.name if alias.asname else bound, bound, scope)
+            variable = alias.asname or alias.name.partition(".")[0]
+            self._imported(node, alias, alias.name if alias.asname else variable, variable, scope)
 
     def _import_from(self, node: ast.ImportFrom, scope: _Scope) -> None:
         module = "." * node.level + (node.module or "")
@@ -163,13 +163,13 @@ class Scopes:
             self._imported(node, alias, target, alias.asname or alias.name, scope)
 
     def _imported(
-        self, node: ast.Import | ast.ImportFrom, alias: ast.alias, target: str, bound: str,
+        self, node: ast.Import | ast.ImportFrom, alias: ast.alias, target: str, variable: str,
         scope: _Scope,
     ) -> None:  # fmt: skip
-        import_ = Import(node, alias, target, bound, self._guards > 0)
+        import_ = Import(node, alias, target, variable, self._guards > 0)
         self.imports.append(import_)
-        if bound != "*":
-            self._bind(bound, Binding(imported=import_), scope)
+        if variable != "*":
+            self._bind(variable, Binding(imported=import_), scope)
 
     def _guarded(self, node: ast.Try | ast.If, scope: _Scope) -> None:
         self._guards += 1
@@ -237,40 +237,40 @@ class Scopes:
             imported.uses.append(reference)
 
     def _target(
-        self, nodes: tuple[ast.expr, ...], scope: _Scope, asked: tuple[Binding, ...]
+        self, nodes: tuple[ast.expr, ...], scope: _Scope, visited: tuple[Binding, ...]
     ) -> tuple[str, Import | None]:
         root = nodes[0]
         assert isinstance(root, ast.Name)
-        name, imported = self._variable(root.id, scope, asked)
+        name, imported = self._variable(root.id, scope, visited)
         if not name:
             return "", imported
         attributes = [node.attr for node in nodes[1:] if isinstance(node, ast.Attribute)]
         return ".".join([name, *attributes]), imported
 
     def _variable(
-        self, name: str, scope: _Scope, asked: tuple[Binding, ...]
+        self, name: str, scope: _Scope, visited: tuple[Binding, ...]
     ) -> tuple[str, Import | None]:
         holder = _holder(scope, name)
         if holder is None:
             is_builtin = name in _BUILTINS and not self._has_star
             return (f"builtins.{name}" if is_builtin else ""), None
         key = id(holder), name
-        if key in self._targets and not asked:
+        if key in self._targets and not visited:
             return self._targets[key]
         targets: list[tuple[str, Import | None]] = []
         for binding in holder.bindings[name]:
-            if binding in asked:
+            if binding in visited:
                 continue
             if binding.imported is not None:
                 targets.append((binding.imported.target, binding.imported))
             elif binding.value is not None:
                 value = _chain(binding.value)
-                target, _ = self._target(value, holder, (*asked, binding))
+                target, _ = self._target(value, holder, (*visited, binding))
                 targets.append((target, None))
             else:
                 targets.append(("", None))
         result = _agreed(targets)
-        if not asked:
+        if not visited:
             self._targets[key] = result
         return result
 
@@ -289,7 +289,7 @@ def _agreed(targets: list[tuple[str, Import | None]]) -> tuple[str, Import | Non
             return "", None
         names = set(older)
     (name,) = names
-    imported = [import_ for named, import_ in targets if named == name and import_ is not None]
+    imported = [import_ for target, import_ in targets if target == name and import_ is not None]
     return name, imported[0] if len(imported) == 1 == len(targets) else None
 
 

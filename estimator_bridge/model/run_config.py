@@ -132,8 +132,8 @@ class RunConfig:
             save_checkpoints_steps = None
         tf_config = read_tf_config()
         if tf_config:
-            shown = json.loads(redacted(json.dumps(tf_config)))
-            logging.info("TF_CONFIG environment variable: %s", shown)
+            text = json.loads(redacted(json.dumps(tf_config)))
+            logging.info("TF_CONFIG environment variable: %s", text)
         path = model_dir if model_dir is None else os.fsdecode(model_dir)
         strategies = merge_strategies(train_distribute, eval_distribute, experimental_distribute)
         self._settings: dict[str, Any] = {

@@ -152,11 +152,11 @@ def _checked(
     findings = []
     shard = _shard_of(path, files.manifests.get(os.path.dirname(path)))
     if damage is not None:
-        lost = "" if shard is None else f" {shard.records - whole_count} records are lost."
+        losses = "" if shard is None else f" {shard.records - whole_count} records are lost."
         findings.append(
             Finding(
                 path,
-                f"damaged from record {damage.record} on: {damage.reason}.{lost} Copy the file "
+                f"damaged from record {damage.record} on: {damage.reason}.{losses} Copy the file "
                 "again, or write the records again.",
                 damage.offset,
             )

@@ -81,12 +81,12 @@ def write(
     tf.io.gfile.makedirs(folder)
     with _only_writer(folder):
         with explained_full_disk_of(f"A note on the records in {folder}", folder):
-            begun = _begun(folder, source, checksum, count, name)
-        if isinstance(begun, Manifest):
-            return begun
-        _check_space(folder, source, sum(shard.bytes for shard in begun.shards))
+            unfinished = _begin(folder, source, checksum, count, name)
+        if isinstance(unfinished, Manifest):
+            return unfinished
+        _check_space(folder, source, sum(shard.bytes for shard in unfinished.shards))
         with explained_full_disk_of(f"A part of the records in {folder}", folder):
-            finished = _write_rest(folder, source, begun, progress)
+            finished = _write_rest(folder, source, unfinished, progress)
             manifest = Manifest(checksum, dict(source.features), finished, source.classes)
             _write_text(folder, MANIFEST, manifest.to_json())
             remove_note(os.path.join(folder, UNFINISHED))
@@ -106,7 +106,7 @@ def _count(source: Source, shards: int | None) -> int:
     return int(shards)
 
 
-def _begun(
+def _begin(
     folder: str, source: Source, checksum: int, count: int, name: str
 ) -> Unfinished | Manifest:
     """Returns the state of the folder: empty, incomplete or complete.
@@ -138,7 +138,7 @@ def _begun(
         if dataclasses.replace(unfinished, shards=()) != plan:
             raise DataError(
                 f"{folder}: holds a part of other records, or of these in another order: "
-                f"{len(unfinished.shards)} of {unfinished.count} files. Remove it to start over. A "
+                f"{len(unfinished.shards)} of {plan.count} files. Remove it to start over. A "
                 "dataset must yield the same elements each time: shuffle with a seed and "
                 "reshuffle_each_iteration=False."
             )
@@ -173,19 +173,19 @@ def _without_damaged(folder: str, unfinished: Unfinished) -> Unfinished:
 def _write_rest(
     folder: str,
     source: Source,
-    begun: Unfinished,
+    plan: Unfinished,
     progress: Callable[[Progress], object] | None,
 ) -> tuple[Shard, ...]:
     """Writes the shards that are not finished, and returns all shards."""
-    shards = list(begun.shards)
+    shards = list(plan.shards)
     note = read_unfinished(folder)
     noted = {shard.file for shard in note.shards} if note else set()  # damaged ones too
     record_count = sum(shard.records for shard in shards)
     size = 0
     records = source.read(record_count)
-    for number in range(len(shards), begun.count):
-        end = source.records * (number + 1) // begun.count
-        file = f"{begun.name}-{number:05d}-of-{begun.count:05d}.tfrecord"
+    for number in range(len(shards), plan.count):
+        end = source.records * (number + 1) // plan.count
+        file = f"{plan.name}-{number:05d}-of-{plan.count:05d}.tfrecord"
         path = os.path.join(folder, file)
         with staged(folder, file) as temporary:
             with tf.io.TFRecordWriter(temporary) as writer:
@@ -193,7 +193,7 @@ def _write_rest(
                     writer.write(record)
                     record_count, size = record_count + 1, size + len(record) + OVERHEAD
                     if progress is not None:
-                        progress(Progress(record_count, source.records, number, begun.count, size))
+                        progress(Progress(record_count, source.records, number, plan.count, size))
             if record_count != end:
                 raise DataError(
                     f"the {source.kind} ended after {record_count} records, want {source.records} "
@@ -204,9 +204,9 @@ def _write_rest(
             shards.append(Shard(file, end - start, length, crc32))
             _check_replaceable(path, file in noted, shards[-1])
             _move(temporary, path)
-        _write_text(folder, UNFINISHED, dataclasses.replace(begun, shards=tuple(shards)).to_json())
+        _write_text(folder, UNFINISHED, dataclasses.replace(plan, shards=tuple(shards)).to_json())
     if progress is not None:
-        progress(Progress(record_count, source.records, begun.count, begun.count, size))
+        progress(Progress(record_count, source.records, plan.count, plan.count, size))
     return tuple(shards)
 
 
@@ -259,11 +259,11 @@ def _sync(path: str) -> None:
 def _check_space(folder: str, source: Source, written_bytes: int) -> None:
     if "://" in folder:
         return
-    free, needed = shutil.disk_usage(folder).free, source.bytes - written_bytes
-    if free < needed:
+    free, need = shutil.disk_usage(folder).free, source.bytes - written_bytes
+    if free < need:
         raise FullDiskError(
             f"The disk of {folder} has {free / 1e6:,.0f} MB free, and the records need about "
-            f"{needed / 1e6:,.0f} MB. Nothing was written. Free some space, or use a folder on "
+            f"{need / 1e6:,.0f} MB. Nothing was written. Free some space, or use a folder on "
             "another disk."
         )
 

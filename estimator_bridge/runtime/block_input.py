@@ -41,7 +41,7 @@ class BlockInput:
     Args:
       source: reads batches of static shapes; one element is a step's batch.
       iterator: the source of batches.
-      used: the indices of the flat components that a step uses. The others are not kept.
+      numbers: the indices of the flat components that a step uses. The others are not kept.
       most: the number of steps that the call runs: a scalar, int64.
 
     Attributes:
@@ -49,9 +49,9 @@ class BlockInput:
       shapes: the shapes of a block.
     """
 
-    def __init__(self, source: BatchSource, iterator: Any, used: Sequence[int], most: tf.Tensor):
-        self._source, self._iterator, self._used, self._most = source, iterator, used, most
-        self._specs = [source.components[i] for i in used]
+    def __init__(self, source: BatchSource, iterator: Any, numbers: Sequence[int], most: tf.Tensor):
+        self._source, self._iterator, self._numbers, self._most = source, iterator, numbers, most
+        self._specs = [source.components[i] for i in numbers]
         sizes = [s.dtype.size * math.prod(s.shape.as_list()) for s in self._specs]
         self.size = min(max(_MOST_BYTES // max(sum(sizes), 1), 1), _MOST_STEPS)
         self.shapes = Block(
@@ -74,7 +74,7 @@ class BlockInput:
     def batch(self, block: Block, index: int | tf.Tensor) -> list[Any]:
         """Returns the flat components of a step's batch; None for those that no step uses."""
         flat: list[Any] = [None] * len(self._source.components)
-        for i, part in zip(self._used, block.parts):
+        for i, part in zip(self._numbers, block.parts):
             flat[i] = part[index]
         return flat
 
@@ -136,12 +136,12 @@ class BlockInput:
 
             def body(i: tf.Tensor, lists: list[tf.Tensor]) -> Any:
                 return i + 1, [
-                    _set(held, i, v) for held, v in zip(lists, self._value(optionals[i]))
+                    _set(array, i, v) for array, v in zip(lists, self._value(optionals[i]))
                 ]
 
             number = tf.cast(count, tf.int32)
             _, lists = tf.while_loop(lambda i, _: i < number, body, (0, start), name="values")
-            return [_stack(held, spec, self.size) for held, spec in zip(lists, self._specs)]
+            return [_stack(array, spec, self.size) for array, spec in zip(lists, self._specs)]
 
         def nothing() -> list[tf.Tensor]:
             return [tf.zeros([0, *spec.shape.as_list()], spec.dtype) for spec in self._specs]
@@ -159,17 +159,17 @@ class BlockInput:
             output_types=[spec.dtype for spec in components],
             output_shapes=[spec.shape for spec in components],
         )
-        return [flat[i] for i in self._used]
+        return [flat[i] for i in self._numbers]
 
 
-def _set(held: tf.Tensor, i: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
-    return _raw.TensorListSetItem(input_handle=held, index=i, item=value)
+def _set(array: tf.Tensor, i: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+    return _raw.TensorListSetItem(input_handle=array, index=i, item=value)
 
 
-def _stack(held: tf.Tensor, spec: tf.TensorSpec, size: int) -> tf.Tensor:
+def _stack(array: tf.Tensor, spec: tf.TensorSpec, size: int) -> tf.Tensor:
     """Returns a list as one tensor; zeros where nothing was put."""
     return _raw.TensorListStack(
-        input_handle=held,
+        input_handle=array,
         element_shape=tf.constant(spec.shape.as_list(), tf.int32),
         element_dtype=spec.dtype,
         num_elements=size,

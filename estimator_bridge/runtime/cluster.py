@@ -147,17 +147,17 @@ def wait_for_servers(addresses: Sequence[str], timeout_secs: float, place: str) 
     Raises:
       WorkerError: not all listen in that time.
     """
-    started = last_message = time.monotonic()
+    start_time = last_message = time.monotonic()
     while silent := problems_at(addresses):
         now = time.monotonic()
-        if now >= started + timeout_secs:
+        if now >= start_time + timeout_secs:
             raise _not_all_came(place, timeout_secs, silent)
         if now >= last_message + _TELL_SECS:
             last_message = now
             logging.warning(
                 "%s has waited %.0f s, of %g s at most, for other processes. No TensorFlow server "
                 "answers at %s.",
-                place, now - started, timeout_secs, _text_of(silent),
+                place, now - start_time, timeout_secs, _text_of(silent),
             )  # fmt: skip
         time.sleep(_PAUSE)
 
@@ -176,12 +176,12 @@ def tell_of_open_port(address: str) -> None:
 
 
 def _not_all_came(place: str, timeout_secs: float, silent: Mapping[str, str]) -> WorkerError:
-    reached = (
+    answers = (
         f"No TensorFlow server answers at {_text_of(silent)}." if silent else "All answer now."
     )
     return WorkerError(
         f"{place} waited {timeout_secs:g} s (RunConfig.session_creation_timeout_secs) for the "
-        f"other processes of TF_CONFIG, and not all came. {reached} Start each with the same "
+        f"other processes of TF_CONFIG, and not all came. {answers} Start each with the same "
         "'cluster' in its TF_CONFIG, and check that this machine can reach it."
     )
 

@@ -89,10 +89,10 @@ def within(secs: float, call: Callable[[], _Result], what: str) -> _Result:
         finally:
             end.set()
 
-    started = time.monotonic()
+    start_time = time.monotonic()
     threading.Thread(target=run, name=f"estimator_bridge: {what}", daemon=True).start()
-    while not end.wait(min(_TELL_SECS, max(0.0, started + secs - time.monotonic()))):
-        waited = time.monotonic() - started
+    while not end.wait(min(_TELL_SECS, max(0.0, start_time + secs - time.monotonic()))):
+        waited = time.monotonic() - start_time
         if waited >= secs:
             raise TimeoutError(f"{what}: no result within {secs:g} s")
         logging.warning("Waiting for %.0f s, of %g s at most: %s", waited, secs, what)

@@ -47,15 +47,15 @@ class HostPart:
             with eager_mode(), tf.device(host_device()):
                 self._loop_start = tf.Variable(0, dtype=tf.int64, trainable=False)
         snapshot, owners = Snapshot.of(session.graph), self._resources.owners
-        offered = {*(f"{name}:0" for name in owners), *fed}
-        self._lifted = Lifted(snapshot, stage.operations, {*offered, *stage.inputs}, owners)
+        available_refs = {*(f"{name}:0" for name in owners), *fed}
+        self._lifted = Lifted(snapshot, stage.operations, {*available_refs, *stage.inputs}, owners)
         self._resources.prepare(self._lifted.input_refs)
         self._counting: Lifted | None = None
         if stage.counted:
             counted = stage.counted
             _check_counted_once(counted, replica_names)
-            offered.update(counted.inputs, counted.checks)
-            self._counting = Lifted(snapshot, counted.operations, offered, owners)
+            available_refs.update(counted.inputs, counted.checks)
+            self._counting = Lifted(snapshot, counted.operations, available_refs, owners)
             self._resources.prepare(self._counting.input_refs)
 
     @staticmethod
@@ -81,7 +81,7 @@ class HostPart:
         return [self._lifted, *([self._counting] if self._counting else [])]
 
     @property
-    def used(self) -> set[str]:
+    def variable_names(self) -> set[str]:
         """The names behind the handles that it takes."""
         return {ref[: -len(":0")] for part in self._parts for ref in part.input_refs}
 

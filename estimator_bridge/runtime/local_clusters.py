@@ -46,7 +46,7 @@ class LocalClusterResolver:
     def __init__(self, count: int):
         self.cores = count
 
-    def described(self) -> str:
+    def description(self) -> str:
         """Returns the devices in words, such as '8 emulated CPU core(s)'."""
         return f"{self.cores} {self.noun}"
 

@@ -109,7 +109,7 @@ class ManySteps:
         self.fed, self._outputs, self._is_random = fed, outputs, step.run.is_random
         self.compiled: list[tuple[object, CompiledLoop]] = []
         # The loop of an iterator, and the tensors that it takes.
-        self._bound: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._loops: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._numbers: dict[int, tf.Tensor] = {}
 
     @property
@@ -159,8 +159,8 @@ class ManySteps:
 
     def function(self, iterator: Any, is_in_order: bool) -> tuple[CompiledLoop, list[tf.Tensor]]:
         """Returns the compiled loop for iterators of this kind, and the tensors that it takes."""
-        if iterator in self._bound:
-            return self._bound[iterator]
+        if iterator in self._loops:
+            return self._loops[iterator]
         elements, full_batch = self._layout.elements or 1, self._layout.full_batch
         with eager_mode(), tf.device(host_device()):
             source, drawn_from = batch_source_of(iterator, elements, full_batch, is_in_order)
@@ -169,10 +169,10 @@ class ManySteps:
                 body = self._in_order if source.is_in_order else self._body
                 compiled = CompiledLoop(body, source, drawn_from, self.fed)
                 self.compiled.append((source.key, compiled))
-        bound = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
+        loop_and_tensors = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
         if source.is_bound:
-            self._bound[iterator] = bound
-        return bound
+            self._loops[iterator] = loop_and_tensors
+        return loop_and_tensors
 
     def _number(self, value: int) -> tf.Tensor:
         """Returns a number as a cached tensor: making one takes as long as a small operation."""

@@ -58,8 +58,8 @@ class ReplicaStep:
         self._layout, self._is_ready = layout, False
         # A hook may feed a tensor that the input would provide.
         self._inputs, self._fed = list(step.inputs), list(request.fed)
-        returned = [*([step.loss] if step.loss else []), *request.fetches]
-        self._tensors = list(dict.fromkeys([*returned, *HostPart.needs_of(step.host)]))
+        refs = [*([step.loss] if step.loss else []), *request.fetches]
+        self._tensors = list(dict.fromkeys([*refs, *HostPart.needs_of(step.host)]))
         snapshot, resources = Snapshot.of(session.graph), session.resources
         self._lifted = Lifted(
             snapshot,

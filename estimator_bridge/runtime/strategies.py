@@ -94,8 +94,8 @@ def tpu_strategy(
                     cluster.master(),
                     count,
                 )
-            used = type(cluster)(count)
-            return _once((used.kind, count), lambda: make(local_devices(used)))
+            own_cluster = type(cluster)(count)
+            return _once((own_cluster.kind, count), lambda: make(local_devices(own_cluster)))
         return _once((cluster, cores_per_replica), lambda: _on_tpu(cluster, cores_per_replica))
 
 

@@ -73,7 +73,7 @@ def _maker(of_tensorflow: Any, on_cores: Any) -> Callable[..., Any]:
         if cls is not of_tensorflow:
             raise NotImplementedError(
                 f"{cls.__name__} is derived from {of_tensorflow.__name__}, and got the resolver of "
-                f"{cluster.described()}. Only TensorFlow's own TPUStrategy runs there: pass the "
+                f"{cluster.description()}. Only TensorFlow's own TPUStrategy runs there: pass the "
                 "resolver to tf.distribute.TPUStrategy, or run on a TPU."
             )
         return object.__new__(on_cores)

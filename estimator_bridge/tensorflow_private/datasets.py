@@ -30,7 +30,7 @@ __all__ = [
     "watch_ends",
 ]
 
-_ended: queue.SimpleQueue[Any] = queue.SimpleQueue()  # its put may be called by a collection
+_iterators: queue.SimpleQueue[Any] = queue.SimpleQueue()  # its put may be called by a collection
 _lock = threading.Lock()
 _ending_process: int | None = None
 _open: weakref.WeakSet[Any] = weakref.WeakSet()  # the iterators of this process
@@ -92,7 +92,7 @@ def end_iterator(iterator: Any) -> None:
     Args:
       iterator: of an eager dataset, in this process or on another host.
     """
-    _ended.put(iterator)
+    _iterators.put(iterator)
 
 
 def watch_ends() -> None:
@@ -142,7 +142,7 @@ def _leave_to_parent() -> None:
 def _end_all() -> None:
     while True:
         try:
-            _empty(_ended.get())
+            _empty(_iterators.get())
         except Exception as error:
             tf.compat.v1.logging.debug("While ending an input: %s", error)
 

@@ -171,8 +171,8 @@ def _compare_arrays(label: str, actual: np.ndarray, expected: np.ndarray, tolera
             f"{list(expected.shape)}"
         )
     if np.issubdtype(expected.dtype, np.floating):
-        bound = tolerance * np.maximum(1.0, np.maximum(np.abs(actual), np.abs(expected)))
-        same = np.abs(actual - expected) <= bound
+        limit = tolerance * np.maximum(1.0, np.maximum(np.abs(actual), np.abs(expected)))
+        same = np.abs(actual - expected) <= limit
     else:
         same = actual == expected
     if not np.all(same):

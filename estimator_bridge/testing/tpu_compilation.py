@@ -82,13 +82,13 @@ def compile_for_tpu(
         )
         for mode in modes:
             _compile_mode(job, estimator, input_fn, mode, eval_steps)
-    refused = [
+    refusals = [
         one
         for one in job.report.refused
         if not (find_batch_size and one.why == NotCompiledReason.MEMORY.value)
     ]
-    if refused:
-        message = "\n".join(f"{one.name} for {one.target}: {one.message}" for one in refused)
+    if refusals:
+        message = "\n".join(f"{one.name} for {one.target}: {one.message}" for one in refusals)
         raise ModelCheckError(f"{message}\n  in {place_of(model_fn)}")
     return job.report
 

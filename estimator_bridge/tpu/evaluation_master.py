@@ -34,7 +34,7 @@ class EvaluationMaster:
         if self._name in ("", self._master):
             self._strategy = training
         elif parse_local(self._name):
-            self._strategy = self._named()
+            self._strategy = self._strategy_of_name()
 
     def strategy(self) -> tf.distribute.Strategy:
         """Returns the strategy for an evaluation.
@@ -52,10 +52,10 @@ class EvaluationMaster:
                     "TPU that trains, or call evaluate in a separate process, with "
                     f"master={self._name!r}."
                 )
-            self._strategy = self._named()
+            self._strategy = self._strategy_of_name()
         return self._strategy
 
-    def _named(self) -> tf.distribute.Strategy:
+    def _strategy_of_name(self) -> tf.distribute.Strategy:
         return tpu_strategy(master=self._name, cores_per_replica=self._cores_per_replica)
 
 

@@ -65,11 +65,11 @@ class JoinedReplicas:
             @tf.custom_gradient
             def summed(x: tf.Tensor):
                 if is_in_loop:
-                    held = self._in_loops.sum(x, number, groups)
+                    total = self._in_loops.sum(x, number, groups)
                 else:
-                    held = tf.identity(x)
-                    sums.append(_Sum(x, held.op, groups))
-                return held, lambda dy: tf.raw_ops.CrossReplicaSum(
+                    total = tf.identity(x)
+                    sums.append(_Sum(x, total.op, groups))
+                return total, lambda dy: tf.raw_ops.CrossReplicaSum(
                     input=dy, group_assignment=groups
                 )
 

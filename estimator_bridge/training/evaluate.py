@@ -56,7 +56,7 @@ def evaluate_program(
         source = program.input.open_later(
             session, program.inputs, is_watched=lambda: is_watched(graph, all_hooks)
         )
-        started = time.monotonic()
+        start_time = time.monotonic()
         logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
         evaluated = open_session(
             program.session,
@@ -71,7 +71,7 @@ def evaluate_program(
         results = session.run(program.results)
         for hook in all_hooks:
             hook.end(session)
-        logging.info("Inference Time : %0.5fs", time.monotonic() - started)
+        logging.info("Inference Time : %0.5fs", time.monotonic() - start_time)
         logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
         write_results(output_dir, results, evaluated)
     return {name: printed_as_number(value) for name, value in results.items()}

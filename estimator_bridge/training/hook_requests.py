@@ -47,16 +47,16 @@ class HookRequests:
     ):
         self._context = _train.SessionRunContext(original_args=original_args, session=session)
         self._requests = [(hook, hook.before_run(self._context)) for hook in hooks]
-        asked = [(hook, request) for hook, request in self._requests if request]
+        requests = [(hook, request) for hook, request in self._requests if request]
         # A FeedFnHook fetches None.
-        self._fetched = [[] if r.fetches is None else r.fetches for _, r in asked]
+        self._fetched = [[] if r.fetches is None else r.fetches for _, r in requests]
         self._identity = _identity(self._fetched)
         is_same = before is not None and before._identity == self._identity
         self.fetches: Fetches = (
             before.fetches if before and is_same else Fetches(session.graph, self._fetched)
         )
-        self.feeds = _merge_feeds(session, asked)
-        self._options, self._trace_folder = _merge_options(asked)
+        self.feeds = _merge_feeds(session, requests)
+        self._options, self._trace_folder = _merge_options(requests)
         self._metadata = _v1.RunMetadata()
 
     @property
@@ -70,12 +70,12 @@ class HookRequests:
             return profile_run(self._metadata, self._trace_folder)
         return contextlib.nullcontext()
 
-    def finish(self, fetched: dict[str, Any], reached: Callable[[], Any]) -> None:
+    def finish(self, fetched: dict[str, Any], progress: Callable[[], Any]) -> None:
         """Gives each hook the values that it requested.
 
         Args:
           fetched: the values by reference.
-          reached: makes the result for this library's hooks of class `ReachedHook`.
+          progress: makes the result for this library's hooks of class `ReachedHook`.
         """
         values = [_numpy(fetched.get(ref)) for ref in self.fetches.refs]
         results = iter(self.fetches.build(values))
@@ -84,7 +84,7 @@ class HookRequests:
             if request and request.fetches is None:
                 result = None
             if request is None and isinstance(hook, ReachedHook):
-                result = reached()
+                result = progress()
             hook.after_run(
                 self._context, _train.SessionRunValues(result, self._options, self._metadata)
             )
@@ -99,10 +99,10 @@ def _identity(structure: Any) -> Any:
     return id(structure)
 
 
-def _merge_feeds(session: LiftedSession, asked: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
+def _merge_feeds(session: LiftedSession, requests: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
     feeds: dict[str, Any] = {}
     fed_by: dict[str, Any] = {}
-    for hook, request in asked:
+    for hook, request in requests:
         if not request.feed_dict:
             continue
         for ref, value in session.feeds(request.feed_dict).items():
@@ -115,10 +115,10 @@ def _merge_feeds(session: LiftedSession, asked: Sequence[tuple[Any, Any]]) -> di
     return feeds
 
 
-def _merge_options(asked: Sequence[tuple[Any, Any]]) -> tuple[Any, str | None]:
+def _merge_options(requests: Sequence[tuple[Any, Any]]) -> tuple[Any, str | None]:
     """Returns the strongest of the hooks' options, and the folder of a ProfilerHook among them."""
     merged, folder = _v1.RunOptions(), None
-    for hook, request in asked:
+    for hook, request in requests:
         options = request.options
         if options is None:
             continue

@@ -95,8 +95,8 @@ class LoopCache:
           is_single: whether the loop is for a call of a single step.
         """
         key = tuple(refs)
-        asked = key, fed, tuple(sums)
-        if self._last[1] is not None and self._last[0] == asked:  # as at most steps
+        request = key, fed, tuple(sums)
+        if self._last[1] is not None and self._last[0] == request:  # as at most steps
             return self._last[1]
         asked_refs = set(refs)
         alike = [
@@ -104,7 +104,7 @@ class LoopCache:
         ]
         for loop in alike:
             if asked_refs == set(loop.request.fetches):
-                self._last = asked, loop
+                self._last = request, loop
                 return loop
         if self._may_do_more and self._served[key] < _WORTH_A_LOOP:
             for loop in alike:
@@ -114,7 +114,7 @@ class LoopCache:
                     self._served[key] += is_single
                     return loop
         self._loops.append(self._make_loop(key, fed, sums))
-        self._last = asked, self._loops[-1]
+        self._last = request, self._loops[-1]
         return self._loops[-1]
 
 
@@ -190,7 +190,7 @@ class HookedLoop:
         self._schedule.skip_before(hooks, steps, step)
         call = self._call = HookRequests(self._session, hooks, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         loop = self._loops.loop(call.fetches.refs, fed, is_single=steps == 1)
         loop, last_alone = self._sync.agree_on_loop(
             loop,
@@ -206,13 +206,13 @@ class HookedLoop:
             else:
                 result = loop(iterator, steps, rng_step, limit, values, singly=self._singly)
         self._sync.settle()
-        self._limits.observe(result.steps, time.perf_counter() - started)
+        self._limits.observe(result.steps, time.perf_counter() - start_time)
         note_progress()
         check_own_training()
         self._schedule.skip_all(hooks, result.steps, step)
         if result.fetched is not None and result.steps == steps:
-            reached = lambda: _reached(result, step, limit)  # noqa: E731 - few steps are logged
-            self.finish(result.fetched, result.limit_value, reached)
+            progress = lambda: _progress(result, step, limit)  # noqa: E731 - few steps are logged
+            self.finish(result.fetched, result.limit_value, progress)
         if _is_nan(result):
             self._tell_of_nan(result.loss, step + result.steps)
         return result
@@ -226,18 +226,18 @@ class HookedLoop:
         self,
         fetched: dict[str, Any],
         step: int | None = None,
-        reached: Callable[[], Reached | None] = lambda: None,
+        progress: Callable[[], Reached | None] = lambda: None,
     ) -> None:
         """Calls the hooks at the end of a chunk: ``run`` does, unless a short batch ended it.
 
         Args:
           fetched: the values of ``fetched_refs``.
           step: the global step, if known: TensorFlow's hooks read it again.
-          reached: in training, makes the result for the log hooks.
+          progress: in training, makes the result for the log hooks.
         """
         assert self._call is not None
         with self._step.announce(step):
-            self._call.finish(fetched, reached)
+            self._call.finish(fetched, progress)
         if self._call.stop_requested:
             self.request_stop()
 
@@ -253,7 +253,7 @@ class HookedLoop:
             self.request_stop()
 
 
-def _reached(result: LoopResult, start: int, limit: int | None) -> Reached | None:
+def _progress(result: LoopResult, start: int, limit: int | None) -> Reached | None:
     """Returns the result for log hooks, with the average increment of the steps of a call."""
     if result.limit_value is None:
         return None

@@ -97,26 +97,26 @@ class LossLogHook(CountingHook, ReachedHook):
         self._passed += 1
         if self._last is not None and self._passed < self._every_steps:
             return
-        reached: Reached = run_values.results
+        progress: Reached = run_values.results
         now = self._clock()
         if self._last is not None and now - self._last[1] < self._least_secs:
             self._passed = 0
             return
-        shown = reached.step if self._counts_last else reached.step_before
-        line = f"loss = {self._kind(reached.loss)!s}, step = {shown}"
+        step = progress.step if self._counts_last else progress.step_before
+        line = f"loss = {self._kind(progress.loss)!s}, step = {step}"
         if self._last is None:
             logging.info("%s", line)
         else:
             logging.info("%s (%.3f sec)", line, now - self._last[1])
-            self._tell_what_is_left(reached, now)
-        self._last, self._passed = (reached.step, now), 0
+            self._tell_what_is_left(progress, now)
+        self._last, self._passed = (progress.step, now), 0
 
-    def _tell_what_is_left(self, reached: Reached, now: float) -> None:
+    def _tell_what_is_left(self, progress: Reached, now: float) -> None:
         assert self._last is not None
-        steps, seconds = reached.step - self._last[0], now - self._last[1]
-        if reached.limit is None or steps <= 0 or seconds <= 0:
+        steps, seconds = progress.step - self._last[0], now - self._last[1]
+        if progress.limit is None or steps <= 0 or seconds <= 0:
             return
-        seconds_left = (reached.limit - reached.step) * seconds / steps
+        seconds_left = (progress.limit - progress.step) * seconds / steps
         if seconds_left < _LONG_SECS:
             return
         rate = f", at {steps * self._examples / seconds:.4g} examples/s" if self._examples else ""
@@ -182,24 +182,24 @@ class RateLogHook(ReachedHook):
     ) -> None:
         """Logs, if it is time."""
         del run_context
-        reached: Reached = run_values.results
-        self._stride = reached.step - reached.step_before
+        progress: Reached = run_values.results
+        self._stride = progress.step - progress.step_before
         if self._stride == 0:
-            self._warn(reached.step_before)
-        self._step_before = reached.step_before
+            self._warn(progress.step_before)
+        self._step_before = progress.step_before
         now = self._clock()
         if self._last is None:
-            self._last = reached.step, now
+            self._last = progress.step, now
             return
-        step, seconds = reached.step - self._last[0], now - self._last[1]
+        step, seconds = progress.step - self._last[0], now - self._last[1]
         if step < self._every_steps:
             return
-        self._last = reached.step, now
+        self._last = progress.step, now
         rate = step / seconds if seconds > 0 else math.inf
         self._pace.note(now)
-        self._tell(self._tags[0], rate, reached.step)
+        self._tell(self._tags[0], rate, progress.step)
         if self._tags[1] and self._examples:
-            self._tell(self._tags[1], rate * self._examples, reached.step)
+            self._tell(self._tags[1], rate * self._examples, progress.step)
 
     def _warn(self, step: int) -> None:
         if step != self._step_before:

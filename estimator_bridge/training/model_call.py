@@ -33,24 +33,24 @@ def check_model_fn(
             f"model_fn must be provided to Estimator as a function, got {model_fn!r}, which is not "
             "a callable object."
         )
-    named = fn_args(model_fn)
-    if "features" not in named:
+    parameters = fn_args(model_fn)
+    if "features" not in parameters:
         raise ValueError(
             f"model_fn ({describe_fn(model_fn)}) must include features argument. It is called by "
             f"name with those that it takes of {list(_ARGUMENTS)}."
         )
-    if params is not None and "params" not in named:
+    if params is not None and "params" not in parameters:
         raise ValueError(
             f"model_fn ({describe_fn(model_fn)}) does not include params argument, but params "
             f"({shown_params(params)}) is passed to Estimator. Add a params argument to it."
         )
-    if params is None and "params" in named:
+    if params is None and "params" in parameters:
         logging.warning(
             "Estimator's model_fn (%s) includes params argument, but params are not passed to "
             "Estimator.",
             model_fn,
         )
-    unknown = [name for name in named if name not in _ARGUMENTS]
+    unknown = [name for name in parameters if name not in _ARGUMENTS]
     if unknown:
         raise ValueError(
             f"model_fn ({describe_fn(model_fn)}) has following not expected args: {unknown}. It "
@@ -85,17 +85,17 @@ def call_model_fn(
     Raises:
       ValueError: there are labels and it takes none, or it did not return a spec of this mode.
     """
-    named = fn_args(model_fn)
+    parameters = fn_args(model_fn)
     arguments = {"features": features}
-    if "labels" in named:
+    if "labels" in parameters:
         arguments["labels"] = labels
     elif labels is not None:
         raise ValueError(
             "model_fn does not take labels, but input_fn returns labels: "
             f"{describe_fn(model_fn)}. Add a labels argument to it, or return features alone."
         )
-    offered = {"mode": mode, "params": params, "config": config}
-    arguments.update({name: value for name, value in offered.items() if name in named})
+    argument_values = {"mode": mode, "params": params, "config": config}
+    arguments.update({name: value for name, value in argument_values.items() if name in parameters})
     logging.info("Calling model_fn.")
     if runs_on:
         logging.info("Running %s on %s", mode, runs_on)
@@ -116,14 +116,14 @@ def call_model_fn(
     return spec
 
 
-def _advice(returned: Any) -> str:
+def _advice(result: Any) -> str:
     """Returns the end of the error for a result that is not a spec."""
-    if returned is None:
+    if result is None:
         return " Is a return statement missing?"
-    if isinstance(returned, type):
-        return f" It is the class: return {returned.__name__}(mode, loss=..., train_op=...)."
-    if isinstance(returned, (tuple, list)) and any(
-        isinstance(part, (EstimatorSpec, TPUEstimatorSpec)) for part in returned
+    if isinstance(result, type):
+        return f" It is the class: return {result.__name__}(mode, loss=..., train_op=...)."
+    if isinstance(result, (tuple, list)) and any(
+        isinstance(part, (EstimatorSpec, TPUEstimatorSpec)) for part in result
     ):
         return " Return the spec alone."
     return " Put the values into one: tf.estimator.EstimatorSpec(mode, loss=..., train_op=...)."

@@ -53,10 +53,10 @@ class OriginalMethods:
     def _call_input_fn(
         self, input_fn: Callable[..., Any], mode: str, input_context: Any = None
     ) -> Any:
-        offered = {"mode": mode, "params": self.params, "config": self.config}
+        values = {"mode": mode, "params": self.params, "config": self.config}
         if input_context:
-            offered["input_context"] = input_context
-        arguments = {name: offered[name] for name in fn_args(input_fn) if name in offered}
+            values["input_context"] = input_context
+        arguments = {name: values[name] for name in fn_args(input_fn) if name in values}
         with tf.device("/cpu:0"):
             return input_fn(**arguments)
 

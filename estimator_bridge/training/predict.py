@@ -138,8 +138,8 @@ def _step_by_step(
         LoopLimits(steps=1),
         original_fetches=outputs,
     )
-    batch_count, ended = 0, False
-    while not (ended or loop.stop or program.is_stopped):
+    batch_count, has_ended = 0, False
+    while not (has_ended or loop.stop or program.is_stopped):
         # Not while the caller has control.
         with continue_trace(program.graph, program.execution.shards):
             try:
@@ -147,7 +147,7 @@ def _step_by_step(
             except ENDS:
                 break
         batch_count += result.steps
-        ended = result.input_ended
+        has_ended = result.input_ended
         if result.steps:
             yield outputs_hook.values
 

@@ -49,10 +49,10 @@ class LoopAhead:
     def batches(self, iterator: Any) -> Iterator[dict[str, Any]]:
         """Yields the outputs of each batch; raises an error after the batches before it."""
         limits, most = LoopLimits(seconds=_SECONDS), 1
-        batch_count, ended, failed = 0, False, False
-        while not ended:
-            steps = 1 if failed else min(limits.steps(), most)
-            started = time.perf_counter()
+        batch_count, has_ended, has_failed = 0, False, False
+        while not has_ended:
+            steps = 1 if has_failed else min(limits.steps(), most)
+            start_time = time.perf_counter()
             with continue_trace(self._program.graph, self._program.execution.shards):
                 try:
                     result = self._loop(iterator, steps, batch_count, singly=False)
@@ -62,12 +62,12 @@ class LoopAhead:
                     if steps == 1:
                         raise
                     # The results of the steps before it are lost: repeat, one at a time.
-                    failed = True
+                    has_failed = True
                     with eager_mode():
                         iterator = iter(self._dataset.skip(batch_count))
                     continue
-            limits.observe(result.steps, time.perf_counter() - started)
-            batch_count, ended = batch_count + result.steps, result.input_ended
+            limits.observe(result.steps, time.perf_counter() - start_time)
+            batch_count, has_ended = batch_count + result.steps, result.input_ended
             if result.outputs:
                 most = max(1, _BYTES // max(1, sum(map(_size, result.outputs[-1]))))
             for values in result.outputs:

@@ -51,7 +51,7 @@ class ProgramCache:
                 raise
         finally:
             hooks = {"eval": program.spec.evaluation_hooks, "infer": program.spec.prediction_hooks}
-            is_used_up = hooks[mode] or program.session.queues.started
+            is_used_up = hooks[mode] or program.session.queues.are_running
             if is_whole and may_keep and not is_used_up:
                 program.end_input()
                 self._programs[mode] = program

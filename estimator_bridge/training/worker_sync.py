@@ -303,9 +303,9 @@ class WorkerSync(SingleWorkerSync):
         split, any_extra = self._workers.largest([int(loop.has_effects), int(bool(extra))])
         if any_extra:
             texts = self._workers.texts("\n".join(extra))
-            asked = sorted({name for text in texts for name in text.split("\n") if name})
-            self._check_known(asked)
-            missing = [name for name in asked if name not in loop.sums]
+            names = sorted({name for text in texts for name in text.split("\n") if name})
+            self._check_known(names)
+            missing = [name for name in names if name not in loop.sums]
             loop = with_sums(missing) if missing else loop
         return loop, bool(split)
 

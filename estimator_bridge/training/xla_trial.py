@@ -112,10 +112,10 @@ class TrialLoop:
         """Runs up to ``steps`` steps; see ``StepLoop``."""
         trial = self._trial
         kind = trial.next_kind()
-        begun = trial.clock()
+        start_time = trial.clock()
         result = self._loops[kind](iterator, steps, rng_step, limit, fed, start, singly)
         if trial.choice is None:
             if (kind, steps == 1) in self._warm:
-                trial.observe(kind, result.steps, trial.clock() - begun)
+                trial.observe(kind, result.steps, trial.clock() - start_time)
             self._warm.add((kind, steps == 1))
         return result

@@ -28,24 +28,24 @@ def require_valid_tf_config(environment: Mapping[str, str]) -> None:
     try:
         content = json.loads(text)
     except ValueError as error:
-        raise _refused(f"is not JSON: {error}") from None
+        raise _error(f"is not JSON: {error}") from None
     except RecursionError:
-        raise _refused("is nested too deeply") from None
+        raise _error("is nested too deeply") from None
     if not isinstance(content, dict):
-        raise _refused(f"is a JSON {_kind(content)}, not an object")
+        raise _error(f"is a JSON {_kind(content)}, not an object")
     for key in ("cluster", "task"):
         if not isinstance(content.get(key, {}), dict):
-            raise _refused(f"has a {_kind(content[key])} as {key!r}, not an object")
+            raise _error(f"has a {_kind(content[key])} as {key!r}, not an object")
     index = content.get("task", {}).get("index", 0)
     if isinstance(index, bool) or not (isinstance(index, int) or str(index).isdecimal()):
-        raise _refused(f"has {index!r} as the task's index, not a whole number")
+        raise _error(f"has {index!r} as the task's index, not a whole number")
 
 
 def _kind(value: object) -> str:
     return {list: "array", str: "string", type(None): "null"}.get(type(value), "number")
 
 
-def _refused(problem: str) -> UserError:
+def _error(problem: str) -> UserError:
     return UserError(
         f"the environment variable TF_CONFIG {problem}. Use for example {_EXAMPLE}; to train on "
         "this machine alone, unset it."

@@ -184,7 +184,7 @@ class Job:
             )
         best = eb.BestExporter("best", self._task.receiver_fn, exports_to_keep=1)
         with self._explained_nan():
-            returned = eb.train_and_evaluate(
+            outcome = eb.train_and_evaluate(
                 self._estimator,
                 eb.TrainSpec(self._train_input(), self._flags.train_steps, hooks),
                 eb.EvalSpec(
@@ -197,9 +197,9 @@ class Job:
             )
         self._console.end_progress()
         self._say_of_the_profile()
-        if returned is None:  # another process of the cluster evaluates
+        if outcome is None:  # another process of the cluster evaluates
             return
-        results, _ = returned
+        results, _ = outcome
         if results is None:
             self._console.say(
                 f"{self._model_dir} is already at step {self._step():,}: nothing to train. Raise "

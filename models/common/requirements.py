@@ -41,8 +41,8 @@ def say_what_is_missing(
     Returns:
         Whether a module is missing; if so, the message has been written.
     """
-    needed = {**_LIBRARY, **_EXTRA}
-    missing = [package for module, package in needed.items() if find(module) is None]
+    packages = {**_LIBRARY, **_EXTRA}
+    missing = [package for module, package in packages.items() if find(module) is None]
     if missing:
         keep = ""
         if distributions("tensorflow-tpu") and not distributions("tensorflow"):

@@ -57,15 +57,15 @@ class SeveralSlices(CompileJob):
         Raises:
           CompileError: it was compiled for none.
         """
-        report, failed = None, None
+        report, failure = None, None
         for job in self.jobs:
             try:
                 report = job.compile(name, step, examples, line_of)
             except CompileError as error:
-                failed = error
+                failure = error
         if report is None:
-            assert failed is not None
-            raise failed
+            assert failure is not None
+            raise failure
         return report
 
     def refuse(self, name: str, error: CompileError) -> None:

@@ -62,8 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _misses(result: FileResult, original: dict) -> bool:
     there = original.get(result.file, {}).get("others", {})
-    failed = (o for o in result.outcomes if o.result != PASSED and o.kind == "public")
-    return any(outcome.test not in there for outcome in failed)
+    failures = (o for o in result.outcomes if o.result != PASSED and o.kind == "public")
+    return any(outcome.test not in there for outcome in failures)
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:

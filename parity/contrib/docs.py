@@ -104,9 +104,9 @@ def _count(here: Score, there: Score) -> _Count:
     if WHOLE_FILE in here["others"]:
         unnamed = there["public"] if "missing" in here["others"][WHOLE_FILE] else 0
         return _Count(there["public"], there["public"], unnamed, there["private"], 0)
-    lost = missed(here, there)
-    unnamed = sum("missing" in why for why in lost.values())
-    return _Count(there["public"], len(lost), unnamed, there["private"], here["private"])
+    misses = missed(here, there)
+    unnamed = sum("missing" in why for why in misses.values())
+    return _Count(there["public"], len(misses), unnamed, there["private"], here["private"])
 
 
 def contrib_parts() -> dict[str, str]:

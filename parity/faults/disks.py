@@ -55,14 +55,14 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
             if fault == "slow":
                 outcomes = [_slowed(grounds[name])]
             else:
-                outcomes = _refused(grounds[name], _ERRORS[fault], options)
+                outcomes = _refuse(grounds[name], _ERRORS[fault], options)
             results[case] = summarize_case(outcomes, lambda outcome: outcome["held"], _describe)
             results[case]["broken"] = [outcome for outcome in outcomes if not outcome["held"]]
         shutil.rmtree(folder)
     return results
 
 
-def _refused(ground: Ground, error: int, options: Options) -> list[dict[str, Any]]:
+def _refuse(ground: Ground, error: int, options: Options) -> list[dict[str, Any]]:
     from parity.faults.operations import Action, Fault, Kind
 
     model_dir = ground.place("counted")
@@ -77,9 +77,9 @@ def _refused(ground: Ground, error: int, options: Options) -> list[dict[str, Any
         with ThreadPoolExecutor(2) as pool:
             outcomes = list(pool.map(ground.run_with, faults, model_dirs))
         for outcome, deviations in zip(outcomes, deviations_of(ground, *model_dirs)):
-            refused = [one for one in outcome.operations if one.fate == "refused"]
-            if refused:
-                judgements.append(_judged(outcome, refused[0], deviations, error))
+            refusals = [one for one in outcome.operations if one.fate == "refused"]
+            if refusals:
+                judgements.append(_judged(outcome, refusals[0], deviations, error))
         for model_dir in model_dirs:
             ground.clean(model_dir)
     return judgements
@@ -87,10 +87,10 @@ def _refused(ground: Ground, error: int, options: Options) -> list[dict[str, Any
 
 def _judged(outcome: Any, first: Any, deviations: list[Any], error: int) -> dict[str, Any]:
     """Checks that an error names the reason or nothing is lost, and the next process recovers."""
-    raised = list(_RAISED.finditer(outcome.output))
-    name, reason = raised[-1].groups() if outcome.code and raised else ("", "")
+    errors = list(_RAISED.finditer(outcome.output))
+    name, reason = errors[-1].groups() if outcome.code and errors else ("", "")
     # TensorFlow's "Graph execution error" names the reason some lines further down.
-    message = outcome.output[raised[-1].start() :] if raised else ""
+    message = outcome.output[errors[-1].start() :] if errors else ""
     is_named = os.strerror(error) in message if outcome.code else outcome.code == 0
     return {
         "held": is_named and not deviations, "error": name, "reason": reason, "code": outcome.code,

@@ -80,7 +80,7 @@ def random_entries(chance: random.Random, count: int) -> list[Entry]:
     """
     return [
         Entry(
-            f"{chance.choice(PLACES)}/{_named(chance)}",
+            f"{chance.choice(PLACES)}/{_random_name(chance)}",
             chance.choice(KINDS),
             chance.choice([*TEXTS, chance.randbytes(chance.randrange(1, 60))]),
             chance.choice(MODES),
@@ -90,7 +90,7 @@ def random_entries(chance: random.Random, count: int) -> list[Entry]:
     ]
 
 
-def _named(chance: random.Random) -> str:
+def _random_name(chance: random.Random) -> str:
     return chance.choice(NAMES).format(
         n=chance.choice([*range(9), 47]),
         hex=f"{chance.getrandbits(128):032x}",
@@ -160,7 +160,7 @@ def losses(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     Empty files do not count, nor an empty folder with the complete name of a staging folder: they
     show nothing of who wrote them.
     """
-    lost = []
+    losses = []
     full = {str(above) for path in before for above in PurePosixPath(path).parents}
     for path, content in before.items():
         is_note = path == "model/.estimator_bridge.deleting" and repr(_NOTE) in content
@@ -168,8 +168,8 @@ def losses(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
         if is_note or is_staging or content.endswith("b''"):
             continue
         if content not in map(after.get, _names(path)):
-            lost.append(f"{path}: {content[:80]} is now {after.get(path, 'gone')[:80]}")
-    return lost
+            losses.append(f"{path}: {content[:80]} is now {after.get(path, 'gone')[:80]}")
+    return losses
 
 
 def _names(path: str) -> Iterator[str]:

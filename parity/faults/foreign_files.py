@@ -48,18 +48,18 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     results = {}
     with tempfile.TemporaryDirectory() as name:
         for case in names:
-            count = _FOLDERS[case] * options.tried // sum(_FOLDERS.values())
+            count = _FOLDERS[case] * options.attempts // sum(_FOLDERS.values())
             seeds = range(options.seed, options.seed + max(count, 1))[:: options.every]
             outcomes = []
             for start in range(0, len(seeds), _TOGETHER):
-                outcomes += _tried(Path(name), case, seeds[start : start + _TOGETHER])
+                outcomes += _try(Path(name), case, seeds[start : start + _TOGETHER])
                 print(f"{case}: {len(outcomes)} of {len(seeds)}", file=sys.stderr, flush=True)
             results[case] = summarize_case(outcomes, lambda outcome: not outcome["lost"], _describe)
             results[case]["broken"] = [outcome for outcome in outcomes if outcome["lost"]]
     return results
 
 
-def _tried(folder: Path, case: str, seeds: Sequence[int]) -> list[dict[str, Any]]:
+def _try(folder: Path, case: str, seeds: Sequence[int]) -> list[dict[str, Any]]:
     from parity.faults.restarts import in_fork
 
     roots = [folder / f"{case}-{seed}" for seed in seeds]
@@ -72,14 +72,14 @@ def _tried(folder: Path, case: str, seeds: Sequence[int]) -> list[dict[str, Any]
     if case == _KILLED:
         first = [_killed(folder, root, seed) for root, seed in zip(roots, seeds)]
     else:
-        first = in_fork(folder, lambda: _each(roots, seeds, _ended), _SECS * len(roots))
+        first = in_fork(folder, lambda: _each(roots, seeds, _end), _SECS * len(roots))
     second = in_fork(folder, lambda: _each(roots, seeds, _continued), _SECS * len(roots))
     outcomes = []
     for root, seed, entries, *messages in zip(roots, seeds, before, first, second):
-        lost = foreign_entries.losses(entries, foreign_entries.contents(root))
-        lost += [error for error in messages if error.startswith("unexpected")]
-        outcomes.append({"case": case, "seed": seed, "told": messages, "lost": lost})
-        if lost:
+        losses = foreign_entries.losses(entries, foreign_entries.contents(root))
+        losses += [error for error in messages if error.startswith("unexpected")]
+        outcomes.append({"case": case, "seed": seed, "told": messages, "lost": losses})
+        if losses:
             print(json.dumps(outcomes[-1]), file=sys.stderr, flush=True)
         shutil.rmtree(root)
     return outcomes
@@ -101,7 +101,7 @@ def _each(
     return outcomes
 
 
-def _ended(folder: str, seed: int) -> str:
+def _end(folder: str, seed: int) -> str:
     from parity.faults import foreign_programs
 
     with contextlib.suppress(foreign_programs.Killed):

@@ -132,14 +132,14 @@ class Ground:
 def _each(program: Callable[[str], None]) -> Callable[[str], str]:
     """Returns a function that runs the program and returns its error; "" if there is none."""
 
-    def tried(place: str) -> str:
+    def error_of(place: str) -> str:
         try:
             program(place)
         except Exception as error:
             return f"{type(error).__name__}: {error}"
         return ""
 
-    return tried
+    return error_of
 
 
 def _write(file: Path, content: Any) -> None:
@@ -164,8 +164,8 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
             points, number = _points(ground)
             sample = random.Random(options.seed).sample(points, len(points))[:: options.every]
             outcomes = saved_results.complete(ground, sample)
-            reached = [outcome for outcome in outcomes if outcome["was_killed"]]
-            results[name] = summarize_case(reached, lambda o: not o["told"], describe_deviations)
+            kills = [outcome for outcome in outcomes if outcome["was_killed"]]
+            results[name] = summarize_case(kills, lambda o: not o["told"], describe_deviations)
             results[name]["operations"] = number
             shutil.rmtree(folder + "/" + name)
     return results

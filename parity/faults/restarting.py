@@ -81,8 +81,8 @@ def restart(folders: list[str], weights: list[float]) -> list[dict[str, Any]]:
         same = False
         try:
             same = _train(folder, max_steps=LAST, hooks=[began]) == weights
-        except Exception as raised:
-            error = type(raised).__name__
+        except Exception as exception:
+            error = type(exception).__name__
         is_untouched = all(_time(folder, name) == old for name, old in before.items())
         outcomes.append({"began": began.step, "same": same, "error": error, "kept": is_untouched})
     return outcomes
@@ -117,8 +117,8 @@ def writers(folder: str, attempts: int) -> list[dict[str, Any]]:
         error = ""
         try:
             _estimator(folder).train(_numbers, steps=2)
-        except Exception as raised:
-            error = type(raised).__name__
+        except Exception as exception:
+            error = type(exception).__name__
         outcomes.append({"error": error})
     return outcomes
 
@@ -134,8 +134,8 @@ def read(folder: str, calls: int) -> list[dict[str, Any]]:
                 assert len(list(estimator.predict(lambda: _numbers(1).batch(7)))) == 49
             else:
                 assert estimator.evaluate(lambda: _numbers(1).take(3))["global_step"] > 0
-        except Exception as raised:
-            error = type(raised).__name__
+        except Exception as exception:
+            error = type(exception).__name__
         outcomes.append({"error": error})
         os.sched_yield()
     return outcomes

@@ -109,11 +109,11 @@ def _case(place: str, answer: Callable[[socket.socket], None] | None) -> dict[st
             lambda ready: program(model_dir, ready, address, _PATIENCE), Path(folder, "log")
         )
         code = process.wait(_SECS)
-        raised = _RAISED.findall(process.output)
+        errors = _RAISED.findall(process.output)
         return {
             "code": code,
             "secs": round(time.monotonic() - start),
-            "error": raised[-1] if code and raised else "",
+            "error": errors[-1] if code and errors else "",
         }
 
 

@@ -52,7 +52,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
             for number in range(options.seed, options.seed + _TRIES)[:: options.every]:
                 root = folder / f"{case}-{number}"
                 root.mkdir()
-                outcome = _tried(root, case, random.Random(f"{case} {number}"), weights)
+                outcome = _try(root, case, random.Random(f"{case} {number}"), weights)
                 outcomes.append(outcome)
                 print(json.dumps({"case": case, "number": number, **outcome}), file=sys.stderr)
                 shutil.rmtree(root)
@@ -62,9 +62,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     return results
 
 
-def _tried(
-    root: Path, case: str, chance: random.Random, weights: Sequence[float]
-) -> dict[str, Any]:
+def _try(root: Path, case: str, chance: random.Random, weights: Sequence[float]) -> dict[str, Any]:
     from parity.faults import restarting
     from parity.faults.forks import Forked
     from parity.faults.restarts import in_fork

@@ -183,7 +183,7 @@ def _once(
             for task in remaining_tasks
         }
         secs = time.monotonic() - began
-        raised = [
+        errors = [
             name
             for task in remaining_tasks
             if codes[task]
@@ -195,7 +195,7 @@ def _once(
             )
         return {
             "folder": str(cluster.model_dir), "codes": codes, "secs": round(secs),
-            "error": raised[-1] if raised else "",
+            "error": errors[-1] if errors else "",
         }  # fmt: skip
 
 
@@ -210,19 +210,19 @@ def _weights(folder: str) -> dict[str, list[float]]:
 
 
 def _ended_the_same(outcome: Mapping[str, Any]) -> bool:
-    return not any(outcome["codes"].values()) and _ended(outcome) and outcome["same"]
+    return not any(outcome["codes"].values()) and _has_ended(outcome) and outcome["same"]
 
 
 def _gave_up(outcome: Mapping[str, Any]) -> bool:
-    return _ended(outcome) and outcome["error"] == "WorkerError"
+    return _has_ended(outcome) and outcome["error"] == "WorkerError"
 
 
-def _ended(outcome: Mapping[str, Any]) -> bool:
+def _has_ended(outcome: Mapping[str, Any]) -> bool:
     return None not in outcome["codes"].values()
 
 
 def _describe(outcome: Mapping[str, Any]) -> str:
-    if not _ended(outcome):
+    if not _has_ended(outcome):
         return f"hangs: {', '.join(t for t, code in outcome['codes'].items() if code is None)}"
     if any(outcome["codes"].values()):
         return outcome["error"] or f"exit codes {sorted(outcome['codes'].values())}"

@@ -93,8 +93,8 @@ def _public(score: dict[str, Any], theirs: dict[str, Any]) -> _Public:
     cannot = len(_public_failures(theirs))
     judged = score["passed"] - score["passed_private"] + len(public) - cannot
     if WHOLE_FILE in score["failed"]:  # counts for all tests of the file
-        lost = theirs["passed"] - theirs["passed_private"] - 1
-        return _Public(judged + lost, len(new) + lost, later)
+        misses = theirs["passed"] - theirs["passed_private"] - 1
+        return _Public(judged + misses, len(new) + misses, later)
     return _Public(judged, len(new), later)
 
 
@@ -108,8 +108,8 @@ def _on_cores(score: dict[str, Any], judged: _Public, two: dict[str, Any] | None
     """
     failures = _public_failures(score)
     public = score["passed"] - score["passed_private"] + len(failures)
-    failed = sum(two is None or test in two["failed"] for test in failures)
-    return _Public(public - judged.judged, failed - judged.missed)
+    failure_count = sum(two is None or test in two["failed"] for test in failures)
+    return _Public(public - judged.judged, failure_count - judged.missed)
 
 
 def _public_failures(score: dict[str, Any]) -> list[str]:
@@ -165,15 +165,15 @@ def _scores(here: records.Scores, original: records.Scores, two: records.Scores)
     most: dict[str, int] = {}  # by file: the tests that count in the mode with more of them
     for file, mode, score in _runs(here):
         theirs = _theirs(original, file, mode)
-        failed = len(_public_failures(score))
-        private = len(score["failed"]) - failed
+        failure_count = len(_public_failures(score))
+        private = len(score["failed"]) - failure_count
         of_mode = _public(score, theirs)
         public += of_mode
         if file in ON_CORES:
             on_cores += _on_cores(score, of_mode, two.get(file, {}).get(mode))
         most[file] = max(most.get(file, 0), of_mode.judged)
         passed = [theirs["passed"], score["passed"]]
-        rows.append((file, mode, [*passed, failed, private, score["skipped"]]))
+        rows.append((file, mode, [*passed, failure_count, private, score["skipped"]]))
     yield (
         f"Of the {public.judged} tests that use only public names and pass under the "
         f"original, {public.passed} pass here: {public.share or 'none'}. A test counts once per "

@@ -75,10 +75,10 @@ class FileResult:
 
     def as_json(self) -> dict[str, Any]:
         """Returns counts and the names of failing tests, without a test's text or messages."""
-        failed = {o.test: o.why() for o in self.outcomes_with(FAILED)}
+        failures = {o.test: o.why() for o in self.outcomes_with(FAILED)}
         return {
             "passed": self.count(PASSED),
             "passed_private": self.count(PASSED, "private"),
-            "failed": dict(sorted(failed.items())),
+            "failed": dict(sorted(failures.items())),
             "skipped": self.count(SKIPPED),
         }

@@ -38,17 +38,17 @@ def main() -> int:
         print(json.dumps(row))
         return 0
     rows = []
-    failed = 0
+    failure_count = 0
     for folder in arguments.folders:
         census, texts = take(folder)
         row = census.as_json()
         if arguments.beside:
             row["names"] = _beside(texts)
-        failed += bool(census.not_python or census.unstable)
+        failure_count += bool(census.not_python or census.unstable)
         print(json.dumps(row), flush=True)
         rows.append(row)
         arguments.out.write_text(json.dumps(rows, indent=1) + "\n")
-    return int(failed > 0)
+    return int(failure_count > 0)
 
 
 def _beside(texts: dict[str, tuple[str, str]]) -> dict[str, dict[str, int]]:

@@ -39,11 +39,11 @@ def test_runners_fill_a_queue_until_they_are_stopped():
     with trace_graph() as graph:
         element = counting_queue().dequeue()
     session = started(graph)
-    assert session.queues.started
+    assert session.queues.are_running
     assert [int(session.run(element)) for _ in range(12)] == [*range(1, 13)]
     assert own_threads()
     session.end_input()
-    assert not session.queues.started
+    assert not session.queues.are_running
     assert own_threads() == []
     session.close()
 

@@ -43,8 +43,8 @@ def widths(kind: ast.ClassDef) -> tuple[int, int]:
     for method in methods:
         if method.name == "__init__":
             signature = method.args
-            named = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
-            parameters = len(named) - 1 + bool(signature.vararg) + bool(signature.kwarg)
+            arguments = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
+            parameters = len(arguments) - 1 + bool(signature.vararg) + bool(signature.kwarg)
     return parameters, len(attributes)
 
 

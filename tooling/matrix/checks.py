@@ -47,15 +47,15 @@ def run_tests(folder: Path) -> Result:
         if not report.exists():
             return Result(0, (_end(process),), seconds)
         cases = list(xml.etree.ElementTree.parse(report).iter("testcase"))
-    failed = tuple(
+    failures = tuple(
         f"{case.get('classname')}::{case.get('name')}"
         for case in cases
         if case.find("failure") is not None or case.find("error") is not None
     )
-    if process.returncode and not failed:
-        failed = (_end(process),)
+    if process.returncode and not failures:
+        failures = (_end(process),)
     skipped = sum(case.find("skipped") is not None for case in cases)
-    return Result(len(cases) - len(failed) - skipped, failed, seconds)
+    return Result(len(cases) - len(failures) - skipped, failures, seconds)
 
 
 def run_train(folder: Path) -> Result:
@@ -72,8 +72,8 @@ def run_train(folder: Path) -> Result:
         missing = [
             artifact for artifact, pattern in patterns.items() if not list(run_dir.glob(pattern))
         ]
-    failed = (f"train.py left no {' and no '.join(missing)}",) if missing else ()
-    return Result(0 if missing else STEPS, failed, seconds)
+    failures = (f"train.py left no {' and no '.join(missing)}",) if missing else ()
+    return Result(0 if missing else STEPS, failures, seconds)
 
 
 CHECKS = {"tests": run_tests, "train": run_train}

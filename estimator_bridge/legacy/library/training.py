@@ -97,16 +97,16 @@ class StopAtSecsHook(_SessionRunHook):
 
     def __init__(self, stop_after_secs: float):
         self._stop_after_secs = stop_after_secs
-        self._started = 0.0
+        self._start_time = 0.0
 
     def begin(self) -> None:
         """Called before the session is made."""
-        self._started = time.monotonic()
+        self._start_time = time.monotonic()
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Called after each step."""
         del run_values
-        if time.monotonic() - self._started >= self._stop_after_secs:
+        if time.monotonic() - self._start_time >= self._stop_after_secs:
             run_context.request_stop()
 
 

@@ -140,7 +140,7 @@ class _Slicer:
         self.inference = [s for s in without_labels if id(s) not in later]
         self.of_inference = set().union(*map(sets, self.inference), set())
         self.outputs: list[str] = []
-        self._used: set[int] = {id(s) for s in self.inference}
+        self._placed_ids: set[int] = {id(s) for s in self.inference}
         for path in paths.values():
             self._check_order(path.statements)
 
@@ -197,17 +197,17 @@ class _Slicer:
 
     def _part(self, name: str, mode: str, result: ast.expr, without: Collection[int] = ()) -> Part:
         rest = [s for s in self._rest(mode) if id(s) not in without]
-        statements, needed = slice_for(rest, reads(result))
-        self._used |= {id(s) for s in statements}
+        statements, inputs = slice_for(rest, reads(result))
+        self._placed_ids |= {id(s) for s in statements}
         part = Part(name, statements, result)
-        self._bring(part, needed, mode)
+        self._bring(part, inputs, mode)
         return part
 
-    def _bring(self, part: Part, needed: Collection[str], mode: str) -> None:
+    def _bring(self, part: Part, inputs: Collection[str], mode: str) -> None:
         """Provides what a part reads: copies plain settings; outputs provide the rest."""
         may_read = set(_GIVEN) - ({"features", "labels"} if part.name == "optimizer" else set())
         settings: list[ast.stmt] = []
-        for name in sorted(needed):
+        for name in sorted(inputs):
             if name not in self.of_inference:
                 continue
             statements, _ = slice_for(self.inference, [name])
@@ -225,16 +225,16 @@ class _Slicer:
                 self.outputs.append(name)
         order = {id(s): place for place, s in enumerate(self.inference)}
         part.statements = sorted(settings, key=lambda s: order[id(s)]) + part.statements
-        asked = set(needed).union(*map(reads, settings))
-        if "labels" in asked and mode == "PREDICT":
+        names = set(inputs).union(*map(reads, settings))
+        if "labels" in names and mode == "PREDICT":
             raise CannotTakeApartError(
                 self.paths[mode].spec, "the predictions need the labels, which are None there"
             )
-        wrong = sorted((asked & set(_GIVEN)) - may_read)
+        wrong = sorted((names & set(_GIVEN)) - may_read)
         if wrong:
             raise CannotTakeApartError(part.result, f"the {part.name} needs {', '.join(wrong)}")
-        asked |= set(part.arguments)
-        part.arguments = [n for n in self.arguments if n in asked and n in may_read]
+        names |= set(part.arguments)
+        part.arguments = [n for n in self.arguments if n in names and n in may_read]
 
     def _loss(self, optimizer: Optimizer) -> Part:
         result = self.specs["TRAIN"]["loss"]
@@ -283,7 +283,7 @@ class _Slicer:
         left_out = {id(s) for s in self._rest("TRAIN") if is_shard_wrapper(s)}
         if optimizer.statement is not None:
             left_out.add(id(optimizer.statement))
-        self._used |= left_out
+        self._placed_ids |= left_out
         part = self._part("optimizer", "TRAIN", node, left_out)
         return part
 
@@ -299,9 +299,9 @@ class _Slicer:
         for mode, places in homes.items():
             rest = self._rest(mode)
             for statement in rest:
-                if id(statement) in self._used or sets(statement) or _is_docstring(statement):
+                if id(statement) in self._placed_ids or sets(statement) or _is_docstring(statement):
                     continue
-                self._used.add(id(statement))
+                self._placed_ids.add(id(statement))
                 self._place(statement, modes_of[id(statement)], rest, places)
 
     def _place(
@@ -313,12 +313,12 @@ class _Slicer:
             if part is None or (part.name == "optimizer" and modes != ["TRAIN"]):
                 continue
             own = set().union(*map(sets, part.statements), set())
-            asked = reads(statement)
-            of_inference = asked & self.of_inference - own
-            if asked & local - own or (part.name == "optimizer" and of_inference):
+            variables = reads(statement)
+            of_inference = variables & self.of_inference - own
+            if variables & local - own or (part.name == "optimizer" and of_inference):
                 continue
             try:
-                self._bring(part, of_inference | asked & set(_GIVEN), modes[0])
+                self._bring(part, of_inference | variables & set(_GIVEN), modes[0])
             except CannotTakeApartError:
                 continue
             if part.name == "loss" and len(modes) == 1:

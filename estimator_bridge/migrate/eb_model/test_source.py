@@ -53,8 +53,8 @@ def defines_flags(module: Module) -> bool:
 
 def _is_input(node: ast.FunctionDef) -> bool:
     arguments = node.args.args
-    needed = arguments[: len(arguments) - len(node.args.defaults)]
-    return "input" in node.name and {a.arg for a in needed} <= {"params"}
+    required = arguments[: len(arguments) - len(node.args.defaults)]
+    return "input" in node.name and {a.arg for a in required} <= {"params"}
 
 
 def test_source(

@@ -49,7 +49,7 @@ def graphs_of_compat_v1(module: Module) -> Iterator[Finding]:
         if top and import_.target == "tensorflow.compat.v1":
             end = module.lines.span(import_.statement).end
             rest = module.text[end:].split("\n", 1)[0]
-            call = f"{import_.bound}.disable_v2_behavior()"
+            call = f"{import_.variable}.disable_v2_behavior()"
             if rest.lstrip().startswith(";"):  # more statements, which may rely on it already
                 edit = Edit(Span(end, end), f"; {call}")
             else:
@@ -58,6 +58,6 @@ def graphs_of_compat_v1(module: Module) -> Iterator[Finding]:
             yield module.finding(
                 "EB018", import_.statement, Severity.REWRITTEN,
                 f"the program relies on graph mode: {signs.what} in line {signs.line}",
-                f"Call {import_.bound}.disable_v2_behavior() first.", (edit,),
+                f"Call {import_.variable}.disable_v2_behavior() first.", (edit,),
             )  # fmt: skip
             return

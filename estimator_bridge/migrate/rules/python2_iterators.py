@@ -72,10 +72,14 @@ def python2_iterators(module: Module) -> Iterator[Finding]:
             "Add `__next__ = next`.", (Edit(Span(end, end), text),),
         )  # fmt: skip
     assignments = _variables(module)
-    for call, method in methods_called(module, "next"):
-        if call.args or call.keywords or not _is_iterator(module, method.value, assignments):
+    for call, iterator_method in methods_called(module, "next"):
+        if (
+            call.args
+            or call.keywords
+            or not _is_iterator(module, iterator_method.value, assignments)
+        ):
             continue
-        inner = module.lines.of(method.value)
+        inner = module.lines.of(iterator_method.value)
         yield module.finding(
             "EB034", call, Severity.REWRITTEN, "iterators no longer have a method next()",
             f"Write next({inner}).", (module.replacement(call, f"next({inner})"),),

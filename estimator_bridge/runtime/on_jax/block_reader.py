@@ -24,14 +24,14 @@ class ReadBlock(NamedTuple):
     Attributes:
       steps: their number.
       parts: the components that a step uses, [steps, ...] each, of the global batches.
-      ended: whether the input ended before the block was full.
+      has_ended: whether the input ended before the block was full.
       short_batch: the flat components of a batch that is smaller than the others; None if the
         block does not end before one.
     """
 
     steps: int
     parts: list[np.ndarray]
-    ended: bool
+    has_ended: bool
     short_batch: list[tf.Tensor] | None
 
 
@@ -40,13 +40,13 @@ class BlockReader:
 
     Args:
       layout: the layout of a batch.
-      used: the indices of the flat components that a step uses.
+      numbers: the indices of the flat components that a step uses.
     """
 
-    def __init__(self, layout: BatchLayout, used: Sequence[int]):
-        self._layout, self._used = layout, list(used)
+    def __init__(self, layout: BatchLayout, numbers: Sequence[int]):
+        self._layout, self._numbers = layout, list(numbers)
         self._compiled: list[tuple[Any, Any]] = []
-        self._bound: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._readings: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
     def __call__(self, iterator: Any, steps: int) -> ReadBlock:
         """Reads the batches of up to ``steps`` steps, at least one, and nothing beyond them."""
@@ -54,16 +54,16 @@ class BlockReader:
         with eager_mode(), tf.device(host_device()):
             flat = function(*drawn_from, tf.constant(steps, tf.int64))
             count, has_next, short_size = (int(value) for value in flat[:3])
-            parts = [part.numpy() for part in flat[3 : 3 + len(self._used)]]
-            rest = list(flat[3 + len(self._used) :])
+            parts = [part.numpy() for part in flat[3 : 3 + len(self._numbers)]]
+            rest = list(flat[3 + len(self._numbers) :])
             short = [part[:short_size] for part in rest] if short_size else None
-        ended = count < steps and not has_next and not short_size
-        return ReadBlock(count, parts, ended, short)
+        has_ended = count < steps and not has_next and not short_size
+        return ReadBlock(count, parts, has_ended, short)
 
     def _reading(self, iterator: Any) -> tuple[Any, list[tf.Tensor]]:
         """Returns the function for iterators of this kind, and the tensors that it takes."""
-        if iterator in self._bound:
-            return self._bound[iterator]
+        if iterator in self._readings:
+            return self._readings[iterator]
         with eager_mode(), tf.device(host_device()):
             source, drawn_from = batch_source_of(iterator, 1, None, False)
             function = next((f for key, f in self._compiled if key == source.key), None)
@@ -71,7 +71,7 @@ class BlockReader:
                 function = self._function(source, drawn_from)
                 self._compiled.append((source.key, function))
         result = function, tf.nest.flatten(drawn_from, expand_composites=True)
-        self._bound[iterator] = result
+        self._readings[iterator] = result
         return result
 
     def _function(self, source: BatchSource, drawn_from: Any) -> Any:
@@ -85,7 +85,7 @@ class BlockReader:
         specs = source.components[1:] if full is not None else source.components
         arrays = [
             tf.TensorArray(specs[i].dtype, 0, dynamic_size=True, clear_after_read=False)
-            for i in self._used
+            for i in self._numbers
         ]
 
         def draw(is_wanted: tf.Tensor) -> list[Any]:
@@ -110,7 +110,7 @@ class BlockReader:
                 _components(optionals[0].get_value(), full is not None),
                 tf.cast(i, tf.int32),
             )
-            written = [a.write(row, batch[index]) for a, index in zip(arrays, self._used)]
+            written = [a.write(row, batch[index]) for a, index in zip(arrays, self._numbers)]
             following = draw(i + 1 < steps)
             return i + 1, following, size_of(following), written
 

@@ -57,7 +57,7 @@ class Blocks:
             size = 1 if is_in_order else min(step.steps_of_block, most - step_count)
             block = self._reader(iterator, size)
             if block.steps:
-                result = self._started(block, position + step_count, results[-1], fed)
+                result = self._start(block, position + step_count, results[-1], fed)
                 results.append(result)
                 if host.is_needed:
                     each = [np.asarray(rows) for rows in result.each]
@@ -75,7 +75,7 @@ class Blocks:
             fetched = host.fetched(last)
         return LoopResult(
             steps=ran,
-            input_ended=bool(has_ended and block and block.ended),
+            input_ended=bool(has_ended and block and block.has_ended),
             loss=float(results[-1].loss) if ran and step.loss else None,
             fetched=fetched,
             short_batch=block.short_batch if block and has_ended else None,
@@ -96,7 +96,7 @@ class Blocks:
             return steps
         return min(steps, limit - self._count())
 
-    def _started(
+    def _start(
         self, block: ReadBlock, position: int, before: Results, fed: Sequence[np.ndarray]
     ) -> Results:
         """Starts the steps of a block."""

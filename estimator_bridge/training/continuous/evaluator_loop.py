@@ -46,7 +46,7 @@ def evaluate_until_final(
     with watched_folder(evaluator.model_dir, "continuous evaluation") as folder:
         while True:
             folder.check()
-            started = clock()
+            start_time = clock()
             if not listener.before_eval():
                 _logging.info("Evaluation stops, as before_eval of its listener asks for.")
                 return outcome
@@ -59,7 +59,7 @@ def evaluate_until_final(
             if evaluator.is_final(result):
                 _logging.info("Exiting evaluation: %s is the last.", result.checkpoint_path)
                 return outcome
-            _wait_for_next(eval_spec.throttle_secs, clock() - started, result, sleep)
+            _wait_for_next(eval_spec.throttle_secs, clock() - start_time, result, sleep)
 
 
 def _wait_for_next(

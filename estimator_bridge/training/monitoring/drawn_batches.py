@@ -54,9 +54,9 @@ def _rest_of(iterator: tf.data.Iterator) -> tf.data.Dataset:
     reference = weakref.ref(iterator)  # the dictionary's value must not keep its key
 
     def next_one(_: tf.Tensor) -> Any:
-        held = reference()
-        assert held is not None
-        return held.get_next_as_optional()
+        source = reference()
+        assert source is not None
+        return source.get_next_as_optional()
 
     return (
         tf.data.Dataset.range(_MANY)

@@ -52,7 +52,7 @@ class InputWait:
         self._steps, self._secs = 0, 0.0
         self._ready: deque[float] = deque(maxlen=_SAMPLES)  # seconds a step, of each sample
         self._ready_guess: float | None = None
-        self._begun, self._spent, self._pace = clock(), 0.0, 0.0
+        self._start_time, self._spent, self._pace = clock(), 0.0, 0.0
 
     def observe(self, steps: int, secs: float) -> None:
         """Notes the time of steps on the training's input."""
@@ -83,7 +83,7 @@ class InputWait:
 
         At least half of the steps run on the input: their pace is what a sample is compared with.
         """
-        if not self._pace or self._spent > _FIRST_SECS + (self.clock() - self._begun) * _COST:
+        if not self._pace or self._spent > _FIRST_SECS + (self.clock() - self._start_time) * _COST:
             return 0
         each = self._ready_guess or self._pace
         return min(max(math.ceil(_SAMPLE_SECS / max(each, 1e-9)), 1), self._most, steps // 2)
@@ -133,11 +133,11 @@ class MeasuredLoop:
         if self._is_compiled and self._may_sample(iterator, steps):
             sampled = self._wait.steps_to_sample(steps)
         if sampled < steps:
-            begun = self._wait.clock()
+            begin_time = self._wait.clock()
             result = self._loop(iterator, steps - sampled, rng_step, limit, fed, start, singly)
             if steps > 1:  # the first call compiles; a single step may be a function apart
                 if self._is_compiled:
-                    self._wait.observe(result.steps, self._wait.clock() - begun)
+                    self._wait.observe(result.steps, self._wait.clock() - begin_time)
                 self._is_compiled = True
             if not sampled or not _goes_on(result, steps - sampled, sampled, limit):
                 return result
@@ -170,14 +170,14 @@ class MeasuredLoop:
         fed: Sequence[np.ndarray],
         start: int,
     ) -> LoopResult:
-        begun = self._wait.clock()
+        begin_time = self._wait.clock()
         # Datasets put their functions into the default graph too; the model's is finalized.
         with tf.Graph().as_default(), eager_mode(), tf.device(host_device()):
             batches = self._batches.draw(iterator, steps * self._wait.elements)
         drawn_at = self._wait.clock()
         result = self._loop(batches, steps, rng_step, limit, fed, start, False)
-        ended = self._wait.clock()
-        self._wait.observe_ready(result.steps, ended - drawn_at, drawn_at - begun, of_steps)
+        end_time = self._wait.clock()
+        self._wait.observe_ready(result.steps, end_time - drawn_at, drawn_at - begin_time, of_steps)
         return result
 
 
@@ -187,5 +187,5 @@ def _goes_on(result: LoopResult, steps: int, further: int, limit: int | None) ->
         return False
     if result.loss is not None and math.isnan(result.loss):
         return False
-    reached = result.limit_value
-    return limit is None or reached is None or limit - reached >= further
+    limit_value = result.limit_value
+    return limit is None or limit_value is None or limit - limit_value >= further

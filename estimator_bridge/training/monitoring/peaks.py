@@ -81,12 +81,12 @@ def rate_of_gpu(gpu: Gpu, dtype: str, allows_tf32: bool) -> Peak:
 
 def _tpu() -> Chip | None:
     for variable in _TPU_VARIABLES:
-        named = os.environ.get(variable)
-        if named:
+        name = os.environ.get(variable)
+        if name:
             try:
-                return find_slice(named).chip
+                return find_slice(name).chip
             except ValueError:
-                kind = named.partition("-")[0].replace("v5litepod", "v5e").replace("v5lite", "v5e")
+                kind = name.partition("-")[0].replace("v5litepod", "v5e").replace("v5lite", "v5e")
                 if kind in CHIPS:
                     return CHIPS[kind]
     return None

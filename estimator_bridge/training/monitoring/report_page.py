@@ -204,7 +204,7 @@ def _samples(record: RunRecord) -> str:
 
 
 def _pictures(folder: str) -> str:
-    shown = []
+    pictures = []
     for name in sorted(tf.io.gfile.listdir(folder)):
         path = os.path.join(folder, name)
         size = _size_of_file(path) if name.endswith(".png") else None
@@ -212,11 +212,11 @@ def _pictures(folder: str) -> str:
             continue
         with tf.io.gfile.GFile(path, "rb") as file:
             data = base64.b64encode(file.read()).decode("ascii")
-        shown.append(
+        pictures.append(
             f"<h3>{escape(name)}</h3>"
             f'<img class="picture" alt="{escape(name)}" src="data:image/png;base64,{data}">'
         )
-    return _section("Pictures", "".join(shown)) if shown else ""
+    return _section("Pictures", "".join(pictures)) if pictures else ""
 
 
 def _configuration(folder: str, record: RunRecord) -> str:

@@ -134,13 +134,13 @@ def serve(config: RunConfig) -> None:
     remaining, chief_ended_at = set(trainers), None
     watch = _Watch(config, place)
     with interruptible(f"Parameter server {config.task_id}"):
-        for ended in ended_processes(config, target):
+        for process in ended_processes(config, target):
             now = time.monotonic()
-            if ended is None:
+            if process is None:
                 watch.look(now)
             else:
-                remaining.discard(ended)
-                if ended == trainers[0]:
+                remaining.discard(process)
+                if process == trainers[0]:
                     chief_ended_at = now
             if not remaining or (chief_ended_at and now >= chief_ended_at + _LAST_SECS):
                 break

@@ -63,7 +63,7 @@ class Guard:
 
     def _forget(self) -> None:
         self._watched = Watched()
-        self._asked: float | None = None  # the time when this process saw the first signal
+        self._signal_time: float | None = None  # the time when this process saw the first signal
         self._deadline: float | None = None  # set when the training has noticed a signal
         self._unread: float | None = None  # the time since which signals are unread
         self._unread_count = 0
@@ -87,7 +87,7 @@ class Guard:
             call, secs = rest.split(" ")
             if self.is_on and call == self._watched.call:
                 self._deadline = now + float(secs)
-                self._asked = self._asked or now
+                self._signal_time = self._signal_time or now
             return
         self._forget()
         if word == "on":
@@ -104,7 +104,7 @@ class Guard:
             self._unread_count = 0
         elif self._unread is None:
             self._unread, self._unread_count = now, len(numbers)
-            self._asked = self._asked or now
+            self._signal_time = self._signal_time or now
             if self._deadline is not None:  # which the training has set after the first one
                 self._second = now
         elif len(numbers) > self._unread_count:
@@ -115,7 +115,7 @@ class Guard:
             return "at a second signal"
         is_over = self._unread is not None and now > self._unread + self._watched.patience
         if is_over or (self._deadline is not None and now > self._deadline):
-            return f"{now - (self._asked or now):.0f} s after a signal"
+            return f"{now - (self._signal_time or now):.0f} s after a signal"
         return None
 
     def _peek(self) -> bytes:

@@ -117,9 +117,9 @@ class Supervisor:
           Whether a process still runs.
         """
         now = self._clock()
-        ended = [process for process in self._running if process.poll() is not None]
+        finished_processes = [process for process in self._running if process.poll() is not None]
         # The chief's failure may be that of the others too: its status counts.
-        for process in sorted(ended, key=lambda process: process.task != self._chief):
+        for process in sorted(finished_processes, key=lambda process: process.task != self._chief):
             self._running.remove(process)
             self._note_end(process, now)
         for process in self._running:
@@ -185,12 +185,12 @@ class Supervisor:
         """Returns the time until which a process may end by itself; None while the job goes on."""
         if self._status is None and not self._signum:
             return None
-        failed = bool(self._status or self._signum)
+        has_failed = bool(self._status or self._signum)
         if task.role == SERVER:
             if self._trains():
                 return None
-            return self._training_end + (0.0 if failed else self._limits.server)
-        if failed:
+            return self._training_end + (0.0 if has_failed else self._limits.server)
+        if has_failed:
             return self._end_time
         secs = self._limits.evaluator if task.role == EVALUATOR else self._limits.worker
         return self._end_time + secs
