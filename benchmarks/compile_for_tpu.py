@@ -80,8 +80,8 @@ def main() -> None:
         rounds = [_round(folder, args.slice) for _ in range(args.rounds)]
     for measure in rounds[0]:
         values = sorted(one[measure] for one in rounds)
-        numbers = ", ".join(f"{value:.2f}" for value in values)
-        print(f"{measure:12} {statistics.median(values):6.2f}  ({numbers})")
+        text = ", ".join(f"{value:.2f}" for value in values)
+        print(f"{measure:12} {statistics.median(values):6.2f}  ({text})")
 
 
 if __name__ == "__main__":

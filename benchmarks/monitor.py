@@ -148,7 +148,7 @@ class _Switch(ObservingHook):
 
     def _attach_switch(self, meter: Any) -> None:
         make_loop, wait = meter.make_loop, meter._wait
-        wait.clock, wait._start = self.clock, self.clock()
+        wait.clock, wait._start_time = self.clock, self.clock()
         meter._batches.draw = self._with_count(meter._batches.draw, "draws")
         meter.make_loop = lambda *arguments, **options: _SwitchedLoop(
             make_loop(*arguments, **options), lambda: self.is_on
@@ -161,11 +161,11 @@ class _Switch(ObservingHook):
 
     def _with_count(self, run: Callable[..., Any], kind: str) -> Callable[..., Any]:
         def count_time(*arguments: Any) -> Any:
-            start = time.process_time()
+            start_time = time.process_time()
             try:
                 return run(*arguments)
             finally:
-                self.events[kind] += time.process_time() - start
+                self.events[kind] += time.process_time() - start_time
 
         return count_time
 
@@ -252,19 +252,19 @@ class _Phases:
     LENGTH = 4  # reports, a second each
 
     def __init__(self, secs: float):
-        self._secs, self._steps_seen = secs, 0
+        self._secs, self._count = secs, 0
         self._pace: dict[int, list[tuple[float, float | None]]] = {}
 
     def sleep(self) -> float:
         """Returns the time to sleep now."""
-        return self._secs if self._steps_seen // self.LENGTH % 2 else 0.0
+        return self._secs if self._count // self.LENGTH % 2 else 0.0
 
     def __call__(self, report: eb.training.StepReport) -> None:
         # The first report of a phase covers chunks of both.
-        if self._steps_seen % self.LENGTH and report.steps_per_sec:
-            reports = self._pace.setdefault(self._steps_seen // self.LENGTH, [])
+        if self._count % self.LENGTH and report.steps_per_sec:
+            reports = self._pace.setdefault(self._count // self.LENGTH, [])
             reports.append((report.steps_per_sec, report.use.input_wait))
-        self._steps_seen += 1
+        self._count += 1
 
     def shares(self) -> list[tuple[float, float]]:
         """Returns the measured share of each phase with sleeps, and that of the two paces."""

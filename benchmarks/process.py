@@ -22,12 +22,12 @@ class MeasuredProcess:
       options: see the program.
 
     Attributes:
-      started: the time of its start (``time.time``).
+      start_time: the time of its start (``time.time``).
     """
 
     def __init__(self, python: str, program: str, way: str, options: dict[str, Any]):
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  # close() closes it
-        self.started = time.time()
+        self.start_time = time.time()
         self._what = f"{program} {way} {json.dumps(options)}"
         environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": os.getcwd()}
         # Installed packages are compiled to bytecode; this compiles the project's too.

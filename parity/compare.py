@@ -195,9 +195,9 @@ def programs_of(names: list[str], version: str) -> list[str]:
     """
     is_1x = version.startswith("1.")
     choices = [name for name in EVERY if name not in (NOT_IN_1X if is_1x else CONTRIB)]
-    if misfits := [name for name in names if name not in choices]:
+    if others := [name for name in names if name not in choices]:
         raise SystemExit(
-            f"TensorFlow {version} cannot run {', '.join(misfits)}. It runs {', '.join(choices)}."
+            f"TensorFlow {version} cannot run {', '.join(others)}. It runs {', '.join(choices)}."
         )
     return names or choices
 

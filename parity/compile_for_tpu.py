@@ -129,8 +129,8 @@ def _compile_fetched(
     for replicas, group in by_replicas([s for s in slices if s.name in slice_names]).items():
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "steps.json")
-            targets = ",".join(tpu_slice.name for tpu_slice in group)
-            arguments = ["-m", "parity.compiled.worker", "--slices", targets, "--out", str(out)]
+            group_names = ",".join(tpu_slice.name for tpu_slice in group)
+            arguments = ["-m", "parity.compiled.worker", "--slices", group_names, "--out", str(out)]
             words = command(
                 one, replicas, data=str(data), out=str(Path(folder, "model")), code=str(checkout)
             )

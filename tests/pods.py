@@ -53,7 +53,9 @@ def trace_loop(strategy, model_fn, input_fn, mode, batch_size, params=None, **tp
         program.scaffold.finalize()
     loop = program.make_loop([t.name for t in program.traced.outputs.values()])
     dataset = program.dataset()
-    iterator = dataset.description() if hasattr(dataset, "description") else iter(dataset)
+    iterator = (
+        dataset.traceable_iterators() if hasattr(dataset, "traceable_iterators") else iter(dataset)
+    )
     graph = TPUGraph.of(loop.traced(iterator), strategy.num_replicas_in_sync)
     trainable = len(program.graph.get_collection("trainable_variables"))
     variables = len(loop.variables)

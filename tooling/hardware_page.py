@@ -61,10 +61,10 @@ def page_of(facts: dict[str, Any]) -> str:
 
 def _table(names: list[str], rows: list[list[Any]]) -> str:
     lines = [names, ["---"] * len(names), *rows]
-    return "".join(f"| {' | '.join(map(_cell_text, line))} |\n" for line in lines)
+    return "".join(f"| {' | '.join(map(_text_of, line))} |\n" for line in lines)
 
 
-def _cell_text(value: Any) -> str:
+def _text_of(value: Any) -> str:
     return "" if value is None else f"{value:,}" if isinstance(value, (int, float)) else value
 
 

@@ -79,7 +79,9 @@ def settle_devices() -> None:
     if find_tpu(os.environ) is None and not any(map(glob.glob, _GPU_FILES)):
         import tensorflow as tf
 
-        tf.config.list_physical_devices("GPU")
+        # What fails here fails again when the program uses TensorFlow.
+        with contextlib.suppress(RuntimeError, tf.errors.OpError):
+            tf.config.list_physical_devices("GPU")
 
 
 def _may_abort() -> bool:

@@ -29,7 +29,7 @@ class Write:
         self.path = path
         self.error: BaseException | None = None
         self._write: Callable[[], None] | None = write
-        self._is_finished = threading.Event()
+        self._end = threading.Event()
         name = "estimator_bridge checkpoint writer"
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -37,12 +37,12 @@ class Write:
     @property
     def is_done(self) -> bool:
         """True once the write has ended, successfully or not."""
-        return self._is_finished.is_set()
+        return self._end.is_set()
 
     def wait(self) -> None:
         """Waits until the write has ended, and logs a warning while it takes long."""
         start, secs = time.monotonic(), _FIRST_LINE_SECS
-        while not self._is_finished.wait(secs):
+        while not self._end.wait(secs):
             logging.warning(
                 "Training waits for the checkpoint %s, which is still being written after %.0f s.",
                 self.path,
@@ -58,7 +58,7 @@ class Write:
             self.error = error.with_traceback(None)  # its frames hold the copies of variables
         finally:
             self._write = None  # this closure held them too
-            self._is_finished.set()
+            self._end.set()
 
 
 class BackgroundWriter:

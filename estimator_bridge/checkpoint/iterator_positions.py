@@ -156,7 +156,7 @@ class Positions:
         except MissingCheckpointError as error:
             path = self.path(step)
             is_there = data_files(path) or tf.io.gfile.exists(path + ".index")
-            return error.problem if is_there or step in self._listed_steps() else None
+            return error.problem if is_there or step in self._read_list() else None
         return None
 
     def lacks(self, step: int) -> bool:
@@ -199,7 +199,7 @@ class Positions:
         except CheckpointError:
             return False
 
-    def _listed_steps(self) -> list[int]:
+    def _read_list(self) -> list[int]:
         """Returns the steps of the positions that the list file names."""
         try:
             check_is_no_pipe(self._list_file)
@@ -237,7 +237,7 @@ class Positions:
         Args:
           step: the current global step, whose position is always kept.
         """
-        steps = {step, *self._listed_steps()}
+        steps = {step, *self._read_list()}
         is_needed = {
             other: other == step or tf.io.gfile.exists(f"{self._model}-{other}.index")
             for other in self.steps()
@@ -250,7 +250,7 @@ class Positions:
 
     def clear(self) -> None:
         """Deletes listed positions, so that a new training does not use an earlier one's."""
-        for step in sorted(set(self._listed_steps()).intersection(self.steps())):
+        for step in sorted(set(self._read_list()).intersection(self.steps())):
             self._remove(step)
 
     def _remove(self, step: int) -> None:

@@ -262,11 +262,11 @@ def _signs_of_life(training: _Training, file: LockFile) -> Iterator[None]:
     if not file.needs_signs_of_life:
         yield
         return
-    is_over = threading.Event()
+    end = threading.Event()
 
     def beat() -> None:
         count, beat_at = 0, time.monotonic() + _BEAT_SECS
-        while not is_over.wait(min(file.check_secs, _BEAT_SECS)):
+        while not end.wait(min(file.check_secs, _BEAT_SECS)):
             try:
                 training.look()
                 if training.has_lost:
@@ -282,7 +282,7 @@ def _signs_of_life(training: _Training, file: LockFile) -> Iterator[None]:
     try:
         yield
     finally:
-        is_over.set()
+        end.set()
         thread.join(_PATIENCE_SECS)
         if thread.is_alive():
             logging.warning(

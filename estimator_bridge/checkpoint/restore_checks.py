@@ -25,12 +25,12 @@ def describe_variables(variables: Iterable[tf.Variable]) -> dict[str, tuple[Any,
     Returns:
       (shape, dtype) by the name in the checkpoint.
     """
-    descriptions = {}
+    properties = {}
     for variable in variables:
         part = saved_slice(variable)
         name, shape = (part.full_name, part.full_shape) if part else (None, variable.shape)
-        descriptions[name or variable.op.name] = (shape, variable.dtype.base_dtype)
-    return descriptions
+        properties[name or variable.op.name] = (shape, variable.dtype.base_dtype)
+    return properties
 
 
 def check_checkpoint(path: str, expected: Mapping[str, tuple[Any, Any]]) -> None:

@@ -155,16 +155,16 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
     changed_files = [file for file in files if file.is_changed]
     if arguments.write:
         written_count = sum(map(_write, changed_files))
-        outcome = f"{written_count} written"
+        summary = f"{written_count} written"
     else:
         for file in changed_files:
             # `patch` needs the bytes of the source; a terminal would obey them.
             _show(printable_text(file.diff()) if sys.stdout.isatty() else file.diff())
-        outcome = f"{len(changed_files)} would be changed"
+        summary = f"{len(changed_files)} would be changed"
     passed_over_count = sum(bool(file.report.passed_over) for file in files)
     places = sum(len(file.by_hand) for file in files)
     print(
-        f"{len(files)} {'file' if len(files) == 1 else 'files'}: {outcome}"
+        f"{len(files)} {'file' if len(files) == 1 else 'files'}: {summary}"
         f"{f', {passed_over_count} passed over' if passed_over_count else ''}"
         f"{f', {count_places(places)} left for a person' if places else ''}",
         file=sys.stderr,
@@ -245,9 +245,11 @@ def _imports_to_change(arguments: argparse.Namespace) -> list[str]:
 
 
 def _describe_imported(paths: list[str]) -> str:
-    names = ", ".join(paths[:_MOST_NAMED])
+    paths_text = ", ".join(paths[:_MOST_NAMED])
     more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-    return printable(f"Imported from here, and to be changed too: {names}{more} (with --follow)")
+    return printable(
+        f"Imported from here, and to be changed too: {paths_text}{more} (with --follow)"
+    )
 
 
 def _options(arguments: argparse.Namespace):

@@ -94,7 +94,7 @@ def run_data(arguments: argparse.Namespace) -> int:
     try:
         check_versions()
     except ImportError as error:
-        return _report_failure(error)
+        return _fail(error)
     with quietly():
         import tensorflow as tf
 
@@ -104,14 +104,14 @@ def run_data(arguments: argparse.Namespace) -> int:
     try:
         return action(arguments)
     except (OSError, ValueError, tf.errors.OpError) as error:
-        return _report_failure(error)
+        return _fail(error)
     except KeyboardInterrupt:
         advice = ": run the same command again to continue" if action is _write else ""
         print(f"\nstopped{advice}", file=sys.stderr)
         return 130
 
 
-def _report_failure(error: Exception) -> int:
+def _fail(error: Exception) -> int:
     message = printable_text(getattr(error, "message", None) or error)
     print(f"estimator-bridge data: {message}", file=sys.stderr)
     return 1

@@ -92,7 +92,7 @@ def run_predict(
                 "python predict.py --model=NAME."
             )
     except (ImportError, OSError, ValueError) as error:
-        return _report_failure(program, error)
+        return _fail(program, error)
     with quietly():
         import tensorflow as tf
 
@@ -101,7 +101,7 @@ def run_predict(
         with _saved_model(folder, export) as path:
             _predict(arguments, inputs, path)
     except (OSError, ValueError, tf.errors.OpError) as error:
-        return _report_failure(program, error)
+        return _fail(program, error)
     except KeyboardInterrupt:
         print("\nstopped: no output file was written", file=sys.stderr)
         return _INTERRUPTED
@@ -148,7 +148,7 @@ def _names(text: str | None) -> tuple[str, ...]:
     return tuple(filter(None, (text or "").split(",")))
 
 
-def _report_failure(program: str, error: Exception) -> int:
+def _fail(program: str, error: Exception) -> int:
     message = printable_text(getattr(error, "message", None) or error)
     print(f"{program}: {message}", file=sys.stderr)
     return 1

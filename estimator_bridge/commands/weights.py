@@ -66,7 +66,7 @@ def run_weights(arguments: argparse.Namespace) -> int:
     try:
         check_versions()
     except ImportError as error:
-        return _report_failure(error)
+        return _fail(error)
     with quietly():
         import tensorflow as tf
 
@@ -76,10 +76,10 @@ def run_weights(arguments: argparse.Namespace) -> int:
     try:
         return action(arguments)
     except (ImportError, OSError, ValueError, tf.errors.OpError) as error:
-        return _report_failure(error)
+        return _fail(error)
 
 
-def _report_failure(error: Exception) -> int:
+def _fail(error: Exception) -> int:
     message = printable_text(getattr(error, "message", None) or error)
     print(f"estimator-bridge weights: {message}", file=sys.stderr)
     return 1

@@ -110,15 +110,13 @@ def analyse_refused(
     sizes = read_sizes(message)
     if sizes is None:
         return None
-    needed_bytes, available = sizes
+    need, available = sizes
     if text is None:
-        return OutOfMemory(needed_bytes, available)
+        return OutOfMemory(need, available)
     module = parse_module(text)
     if "for HLO temporaries" in message:
-        needed_bytes += sum(one.shapes[0].padded_bytes for one in module.parameters())
-    return OutOfMemory(
-        needed_bytes, available, _largest(module, list(module.executions()), step, line_of)
-    )
+        need += sum(one.shapes[0].padded_bytes for one in module.parameters())
+    return OutOfMemory(need, available, _largest(module, list(module.executions()), step, line_of))
 
 
 def _compilers_time(module: Module, compiled: Compiled) -> float | None:

@@ -137,7 +137,7 @@ class Module:
                 yield instruction, times
                 if instruction.opcode in _CALLERS:
                     inner = times * (instruction.trips or 1)
-                    for computation in _called_computations(instruction.text):
+                    for computation in _callees(instruction.text):
                         if computation in self.computations:
                             worklist.append((computation, inner))
 
@@ -147,7 +147,7 @@ class Module:
         return sorted(parameters, key=lambda one: one.parameter)
 
 
-def _called_computations(text: str) -> list[str]:
+def _callees(text: str) -> list[str]:
     names = []
     for group in _RUNS.findall(text):
         names += [name.strip().lstrip("%") for name in group.split(",")]

@@ -50,11 +50,11 @@ def _versions(report: Report) -> str:
 
 
 def _head(report: Report) -> str:
-    count, refused_count = len(report.steps), len(report.refused)
+    count, refusal_count = len(report.steps), len(report.refused)
     if not count:
         verdict = '<p class="bad">Nothing was compiled.</p>'
-    elif refused_count:
-        verdict = f'<p class="bad">{refused_count} of {count} step(s) were not compiled.</p>'
+    elif refusal_count:
+        verdict = f'<p class="bad">{refusal_count} of {count} step(s) were not compiled.</p>'
     else:
         verdict = f'<p class="good">{count_of(count, "step")} compiled.</p>'
     rows = []

@@ -79,8 +79,8 @@ def read_sizes(message: str) -> tuple[int, int] | None:
     for pattern in _NEEDED:
         match = pattern.search(message)
         if match:
-            needed_text, unit, available, unit_available = match.groups()
-            return _size(needed_text, unit), _size(available, unit_available)
+            need, unit, available, unit_available = match.groups()
+            return _size(need, unit), _size(available, unit_available)
     return None
 
 

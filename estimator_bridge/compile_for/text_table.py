@@ -78,7 +78,7 @@ def _costs(step: StepReport) -> list[str]:
     if not step.costs:
         return []
     rows = [
-        [f"{cost.share:.1%}", f"{cost.cycles:,}", cost.op, _line_text(cost.line)]
+        [f"{cost.share:.1%}", f"{cost.cycles:,}", cost.op, _text_of(cost.line)]
         for cost in step.costs
     ]
     lines = ["  costliest operations, by the compiler's estimate"]
@@ -99,7 +99,7 @@ def _warnings(step: StepReport) -> list[str]:
                 as_bytes(one.wasted_bytes),
                 f"{one.waste:.0%}",
                 one.op,
-                _line_text(one.line),
+                _text_of(one.line),
             ]
             for one in step.padding[:_MOST_PADDED]
         ]
@@ -114,8 +114,7 @@ def _warnings(step: StepReport) -> list[str]:
         if findings:
             lines.append(f"  warning: {len(findings)} operation(s) have {description}")
             lines += [
-                f"    {one.op}: {_line_text(one.line) or one.about}"
-                for one in findings[:_MOST_FOUND]
+                f"    {one.op}: {_text_of(one.line) or one.about}" for one in findings[:_MOST_FOUND]
             ]
     if step.host_transfers:
         lines.append(f"  warning: {step.host_transfers} transfer(s) from or to the host per step")
@@ -134,7 +133,7 @@ def _indent(text: str) -> list[str]:
     return [f"  {line}" for line in text.splitlines()]
 
 
-def _line_text(line: str | None) -> str:
+def _text_of(line: str | None) -> str:
     if line is None:
         return ""
     return line if len(line) <= _LINE else line[: _LINE - 3] + "..."

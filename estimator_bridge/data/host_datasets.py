@@ -98,7 +98,7 @@ class HostDatasets:
                 firsts = [next(part)[1] for part in parts]
         return HostIterators(parts, devices, firsts)
 
-    def description(self) -> HostIterators:
+    def traceable_iterators(self) -> HostIterators:
         """Returns iterators of this process, which a trace uses for hosts that need not exist."""
         with eager_mode():
             parts = [iter(dataset) for dataset in self._datasets]

@@ -57,8 +57,8 @@ def input_fn(
         input_context: tf.distribute.InputContext | None = None,
     ) -> tf.data.Dataset:
         size = batch_size_for(params, batch_size)
-        arguments = {"params": params, "mode": mode or usual_mode, "input_context": input_context}
-        dataset = make(arguments)
+        values = {"params": params, "mode": mode or usual_mode, "input_context": input_context}
+        dataset = make(values)
         if not isinstance(dataset, tf.data.Dataset):
             raise TypeError(
                 "make_dataset must return a tf.data.Dataset of single examples, got "

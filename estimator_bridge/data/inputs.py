@@ -31,13 +31,13 @@ from estimator_bridge.tensorflow_private.names import eager_mode
 __all__ = ["GraphInput", "call_input_fn"]
 
 
-def call_input_fn(input_fn: Callable, graph: tf.Graph, **available: Any) -> GraphInput:
+def call_input_fn(input_fn: Callable, graph: tf.Graph, **values: Any) -> GraphInput:
     """Calls an input_fn inside the current default graph.
 
     Args:
       input_fn: returns a Dataset, features, or (features, labels).
       graph: the default graph.
-      **available: values of the arguments that it may take: mode, params, config, input_context
+      **values: values of the arguments that it may take: mode, params, config, input_context
         (None if the input is not shared, as in the original).
 
     Raises:
@@ -55,14 +55,14 @@ def call_input_fn(input_fn: Callable, graph: tf.Graph, **available: Any) -> Grap
             f"input_fn must be a function that returns a tf.data.Dataset or (features, labels), "
             f"got {type(input_fn).__name__}: {reprlib.repr(input_fn)}.{advice}"
         )
-    available.setdefault("input_context", None)
-    arguments = {name: available[name] for name in fn_args(input_fn) if name in available}
+    values.setdefault("input_context", None)
+    arguments = {name: values[name] for name in fn_args(input_fn) if name in values}
     # The graph of a training is written to model_dir, with its constants.
-    is_written = available.get("mode") not in (ModeKeys.EVAL, ModeKeys.PREDICT)
+    is_written = values.get("mode") not in (ModeKeys.EVAL, ModeKeys.PREDICT)
     aside = contextlib.nullcontext() if is_written else arrays_outside(graph)
     with tf.device("/cpu:0"), aside:
         result = input_fn(**arguments)
-    if available.get("mode") == ModeKeys.PREDICT and isinstance(result, (tuple, list)):
+    if values.get("mode") == ModeKeys.PREDICT and isinstance(result, (tuple, list)):
         check_length(result)
         # The labels are not computed. Features that are a pair are not (features, labels).
         result = (result[0], None) if isinstance(result[0], (tuple, list)) else result[0]
@@ -87,15 +87,15 @@ class GraphInput(BatchInput):
         self._known_division: Division | None = None
         self._dataset: Any = None
         self._absent: AbsentComponents | None = None
-        self._returned_tensors: ReturnedTensors | None = None
+        self._tensors: ReturnedTensors | None = None
         if isinstance(result, tf.data.Dataset):
             check_length(result.element_spec)
             self._absent = AbsentComponents(result)
             self._dataset = self._absent.dataset
             super().__init__(graph, self._dataset.element_spec)
         else:
-            self._returned_tensors = ReturnedTensors(result)
-            super().__init__(graph, self._returned_tensors.spec)
+            self._tensors = ReturnedTensors(result)
+            super().__init__(graph, self._tensors.spec)
 
     @property
     def is_packed(self) -> bool:
@@ -123,9 +123,9 @@ class GraphInput(BatchInput):
     @property
     def may_end(self) -> bool:
         """Whether the input can end: a dataset, or a queue that threads fill."""
-        if self._returned_tensors is None:
+        if self._tensors is None:
             return True
-        behind = ancestors(leaf for leaf in self._returned_tensors.leaves if not is_plain(leaf))
+        behind = ancestors(leaf for leaf in self._tensors.leaves if not is_plain(leaf))
         runners = self._graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
         return bool(runners) or any("Iterator" in operation.type for operation in behind)
 
@@ -134,8 +134,8 @@ class GraphInput(BatchInput):
         """What its elements depend on outside of it."""
         runners = self._graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
         queues = {r.queue.queue_ref.op.name for r in runners if isinstance(r, RowQueueRunner)}
-        if self._returned_tensors is not None:
-            leaves = [leaf for leaf in self._returned_tensors.leaves if not is_plain(leaf)]
+        if self._tensors is not None:
+            leaves = [leaf for leaf in self._tensors.leaves if not is_plain(leaf)]
             return outside_of(self._graph, leaves, queues)
         if self.is_eager:
             return outside_of_dataset(self._dataset)
@@ -145,9 +145,7 @@ class GraphInput(BatchInput):
     @property
     def has_plain_values(self) -> bool:
         """Whether model_fn receives values besides tensors; they stay in its graph."""
-        return self._returned_tensors is not None and any(
-            map(is_plain, self._returned_tensors.leaves)
-        )
+        return self._tensors is not None and any(map(is_plain, self._tensors.leaves))
 
     def graph_batch(self) -> Any:
         """Returns the tensors of one batch, in the graph: (features, labels) or features.
@@ -155,8 +153,8 @@ class GraphInput(BatchInput):
         They are the iterator's own tensors, as in the original, so that later operations get the
         same names and op-level seeds. Call it inside the graph.
         """
-        if self._returned_tensors is not None:
-            return self._returned_tensors.batch
+        if self._tensors is not None:
+            return self._tensors.batch
         if self.is_eager:
             return placeholders(self.spec)
         iterator = tf.compat.v1.data.make_initializable_iterator(self._dataset)
@@ -169,8 +167,8 @@ class GraphInput(BatchInput):
         Args:
           batch: the argument of model_fn: ``graph_batch()``, or placeholders instead.
         """
-        if self._returned_tensors is not None and batch is self._returned_tensors.batch:
-            return self._returned_tensors.names
+        if self._tensors is not None and batch is self._tensors.batch:
+            return self._tensors.names
         return super().names_of(batch)
 
     def dataset(self, session: LiftedSession) -> tf.data.Dataset:
@@ -181,8 +179,8 @@ class GraphInput(BatchInput):
             initialized, and the hooks that initialize its iterators have run.
         """
         with eager_mode():
-            if self._returned_tensors is not None:
-                return dataset_of_tensors(session, self._returned_tensors.leaves, self.spec)
+            if self._tensors is not None:
+                return dataset_of_tensors(session, self._tensors.leaves, self.spec)
             if self.is_eager:
                 return self._dataset
             return self._lift(session, is_whole=False)
@@ -198,8 +196,8 @@ class GraphInput(BatchInput):
 
     def drawn_parts(self) -> list[InputPart]:
         """Returns the parts that are read separately, as far as known before a read."""
-        assert self._returned_tensors is not None and self._division is not None
-        names, division = self._returned_tensors.names, self._division
+        assert self._tensors is not None and self._division is not None
+        names, division = self._tensors.names, self._division
         return [
             InputPart(nodes, tuple(names[n] for n in leaves))
             for leaves, nodes in zip(division.leaves, division.nodes)
@@ -221,18 +219,18 @@ class GraphInput(BatchInput):
         """
         division = self._division
         with eager_mode():
-            if self._returned_tensors is None or division is None:
+            if self._tensors is None or division is None:
                 if self.is_eager:
                     return self.dataset(session), list(static)
                 return self._lift(session, is_whole=True), list(static)
             if not division.is_whole:
-                return DividedDatasets.of(session, self._returned_tensors.leaves, division)
+                return DividedDatasets.of(session, self._tensors.leaves, division)
             more: list[str] = []
-            dataset = dataset_of_tensors(session, self._returned_tensors.leaves, self.spec, more)
+            dataset = dataset_of_tensors(session, self._tensors.leaves, self.spec, more)
         return dataset, [InputPart(static[0].nodes, (*static[0].refs, *more))]
 
     @property
     def _division(self) -> Division | None:
-        if self._returned_tensors is not None and self._known_division is None:
-            self._known_division = Division.of(self._returned_tensors.leaves)
+        if self._tensors is not None and self._known_division is None:
+            self._known_division = Division.of(self._tensors.leaves)
         return self._known_division

@@ -102,10 +102,10 @@ class _Elements:
         self._lifted = Lifted(snapshot, refs, from_outside, owners)
         _check_not_fed(snapshot, self._lifted)
         self._resources.prepare(self._lifted.input_refs)
-        used_ops = [
+        types = [
             snapshot.nodes[n].op for n in map(node_name, self._lifted.input_refs) if n in owners
         ]
-        self.has_state = any("Table" not in op for op in used_ops)
+        self.has_state = any("Table" not in op for op in types)
         self._handed_on: list[str] = []
 
     def hand_on(self, refs: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph import Snapshot
-from estimator_bridge.graph.function_library import called_functions, reached
+from estimator_bridge.graph.function_library import called_functions, needed_functions
 from estimator_bridge.graph.op_kinds import DEQUEUES
 from estimator_bridge.graph.snapshot import is_stateful, node_name
 from estimator_bridge.tensorflow_private.names import eager_mode, op_def
@@ -65,7 +65,7 @@ def outside_of(graph: tf.Graph, tensors: Sequence[tf.Tensor], queues: Collection
     read = (node for node in nodes if node.op not in _ITERATORS)
     return max(
         _outside_of_nodes(read, snapshot.library),
-        _outside_of_functions(reached(snapshot.library, nodes)),
+        _outside_of_functions(needed_functions(snapshot.library, nodes)),
     )
 
 

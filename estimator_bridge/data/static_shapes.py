@@ -150,10 +150,10 @@ def _leaves(spec: Any) -> list[tuple[str, str, Any]]:
     """Returns the role, the readable path and the spec of each component."""
     is_pair = isinstance(spec, (tuple, list)) and not hasattr(spec, "_fields")
     parts = [("features", spec[0]), ("labels", spec[1])] if is_pair else [("features", spec)]
-    return [(role, path, leaf) for role, part in parts for path, leaf in _with_paths(role, part)]
+    return [(role, path, leaf) for role, part in parts for path, leaf in _flatten(role, part)]
 
 
-def _with_paths(path: str, part: Any) -> list[tuple[str, Any]]:
+def _flatten(path: str, part: Any) -> list[tuple[str, Any]]:
     """Returns flat components in tf.nest's order, which sorts dicts by key."""
     if isinstance(part, dict):
         if any(isinstance(key, MixedKey) for key in part):
@@ -161,11 +161,9 @@ def _with_paths(path: str, part: Any) -> list[tuple[str, Any]]:
                 f"{path} must have keys of one type in TPU mode, got {', '.join(part)}: a batch is "
                 "divided in the order of its keys. Name all features by strings."
             )
-        return [x for key in sorted(part) for x in _with_paths(f"{path}[{key!r}]", part[key])]
+        return [x for key in sorted(part) for x in _flatten(f"{path}[{key!r}]", part[key])]
     if isinstance(part, tuple) and hasattr(part, "_fields"):
-        return [
-            x for name in part._fields for x in _with_paths(f"{path}.{name}", getattr(part, name))
-        ]
+        return [x for name in part._fields for x in _flatten(f"{path}.{name}", getattr(part, name))]
     if isinstance(part, (tuple, list)):
-        return [x for i, item in enumerate(part) for x in _with_paths(f"{path}[{i}]", item)]
+        return [x for i, item in enumerate(part) for x in _flatten(f"{path}[{i}]", item)]
     return [(path, part)]

@@ -50,13 +50,13 @@ def add_metrics(estimator: Estimator, metric_fn: Callable[..., Any]) -> Estimato
             return spec
         if isinstance(spec, TPUEstimatorSpec):
             spec = spec.as_estimator_spec()
-        available = {
+        argument_values = {
             "features": features,
             "labels": labels,
             "predictions": spec.predictions,
             "config": config,
         }
-        metrics = metric_fn(**{name: available[name] for name in argument_names})
+        metrics = metric_fn(**{name: argument_values[name] for name in argument_names})
         return spec._replace(eval_metric_ops={**(spec.eval_metric_ops or {}), **metrics})
 
     return Estimator(

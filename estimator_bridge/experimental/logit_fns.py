@@ -35,8 +35,8 @@ def call_logit_fn(
       ValueError: `logit_fn` returned something else.
     """
     argument_names = fn_args(logit_fn)
-    available = {"mode": mode, "params": params, "config": config}
-    arguments = {name: value for name, value in available.items() if name in argument_names}
+    argument_values = {"mode": mode, "params": params, "config": config}
+    arguments = {name: value for name, value in argument_values.items() if name in argument_names}
     logits = logit_fn(features=features, **arguments)
     if not _is_logits(logits):
         raise ValueError(

@@ -48,7 +48,7 @@ class ServingInputReceiver(_Fields):
         """Checks the arguments; see the class."""
         return super().__new__(
             cls,
-            _with_names("feature", features, "feature", allow_int_keys=True),
+            _tensors_by_name("feature", features, "feature", allow_int_keys=True),
             by_name(receiver_tensors),
             _alternatives(receiver_tensors_alternatives),
         )
@@ -114,8 +114,8 @@ class SupervisedInputReceiver(_SupervisedFields):
 
     def __new__(cls, features: Any, labels: Any, receiver_tensors: Any) -> SupervisedInputReceiver:
         """Checks the arguments; see the class."""
-        _with_names("feature", features, "feature", allow_int_keys=True)
-        _with_names("label", labels, "label", allow_int_keys=True)
+        _tensors_by_name("feature", features, "feature", allow_int_keys=True)
+        _tensors_by_name("label", labels, "label", allow_int_keys=True)
         return super().__new__(cls, features, labels, by_name(receiver_tensors))
 
 
@@ -131,10 +131,10 @@ def by_name(receiver_tensors: Any) -> dict[str, Any]:
     Raises:
       ValueError: there are no tensors, or one has a bad name or is not a tensor.
     """
-    return _with_names("receiver_tensor", receiver_tensors, "input")
+    return _tensors_by_name("receiver_tensor", receiver_tensors, "input")
 
 
-def _with_names(
+def _tensors_by_name(
     field: str, tensors: Any, default_name: str, allow_int_keys: bool = False
 ) -> dict[Any, Any]:
     if tensors is None:
@@ -155,7 +155,7 @@ def _alternatives(alternatives: Any) -> dict[str, dict[str, Any]] | None:
     if not isinstance(alternatives, Mapping):
         raise ValueError(f"receiver_tensors_alternatives must be a dict: {alternatives!r}.")
     return {
-        name: _with_names("receiver_tensors_alternative", tensors, "input")
+        name: _tensors_by_name("receiver_tensors_alternative", tensors, "input")
         for name, tensors in alternatives.items()
     }
 

@@ -8,7 +8,11 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.export.single_replica import is_sum_of_one
-from estimator_bridge.graph.function_library import called_functions, functions_where, reached
+from estimator_bridge.graph.function_library import (
+    called_functions,
+    functions_where,
+    needed_functions,
+)
 
 __all__ = ["NotRunnableError", "check_is_fed", "check_runs_anywhere"]
 
@@ -93,7 +97,7 @@ def _of_types(operations: set[tf.Operation], types: set[str]) -> list[str]:
     if graph is None:
         return []
     # Only the called functions: a library may be large.
-    library = reached(graph.as_graph_def().library, nodes.values())
+    library = needed_functions(graph.as_graph_def().library, nodes.values())
     calling = functions_where(library, lambda node: node.op in types)
     return sorted(
         name for name, node in nodes.items() if node.op in types or called_functions(node) & calling

@@ -97,11 +97,11 @@ def _signature(
     signature = output.as_signature_def(tensors)
     if serving_only and not tf.compat.v1.saved_model.is_valid_signature(signature):
         raise ValueError(f"it has no inputs or no outputs:\n{signature}")
-    results = list(_tensors_of(signature.outputs.values()))
+    outputs = list(_tensors_of(signature.outputs.values()))
     fed = tf.nest.flatten(dict(tensors), expand_composites=True)
-    check_is_fed(results, fed)
+    check_is_fed(outputs, fed)
     try:
-        check_runs_anywhere(results, fed)
+        check_runs_anywhere(outputs, fed)
     except NotRunnableError as error:
         if serving_only:
             raise

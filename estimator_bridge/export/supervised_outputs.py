@@ -44,10 +44,10 @@ class _SupervisedOutput(ExportOutput):
         if not receiver_tensors:
             raise ValueError(f"{self._method_name} `inputs` cannot be None or empty.")
         info = tf.compat.v1.saved_model.build_tensor_info
-        results = {**(self.loss or {}), **(self.predictions or {}), **(self.metrics or {})}
+        outputs = {**(self.loss or {}), **(self.predictions or {}), **(self.metrics or {})}
         return tf.compat.v1.saved_model.build_signature_def(
             {name: info(tensor) for name, tensor in receiver_tensors.items()},
-            {name: info(tensor) for name, tensor in results.items()},
+            {name: info(tensor) for name, tensor in outputs.items()},
             self._method_name,
         )
 

@@ -89,10 +89,10 @@ def defer(
     """
     input_refs = set(input_refs)
 
-    def ancestors_of(*refs: str) -> dict[str, list[str]]:
+    def nodes_for(*refs: str) -> dict[str, list[str]]:
         return needed_nodes(snapshot, refs, input_refs, owners)[0]
 
-    everything, base_names = ancestors_of(*base, *fetches), ancestors_of(*base)
+    everything, base_names = nodes_for(*base, *fetches), nodes_for(*base)
     stateful = [
         name
         for name, inputs in everything.items()
@@ -101,7 +101,7 @@ def defer(
         and (is_stateful(snapshot.nodes[name].op) or _touches(snapshot, name, inputs, owners))
     ]
     forced_refs = [f"^{name}" for name in stateful] + [f for f in fetches if f.startswith("^")]
-    deferred_nodes = everything.keys() - ancestors_of(*base, *forced_refs).keys()
+    deferred_nodes = everything.keys() - nodes_for(*base, *forced_refs).keys()
     tensors = [f for f in fetches if not f.startswith("^")]
     inputs = [ref for name in snapshot.nodes if name in deferred_nodes for ref in everything[name]]
     needs = [

@@ -8,7 +8,7 @@ from typing import Any
 
 from estimator_bridge.tensorflow_private.names import eager_context, op_def
 
-__all__ = ["called_functions", "functions_where", "reached", "register_functions"]
+__all__ = ["called_functions", "functions_where", "needed_functions", "register_functions"]
 
 
 def called_functions(node: Any) -> set[str]:
@@ -52,7 +52,7 @@ def functions_where(library: Any, test: Callable[[Any], bool]) -> set[str]:
     return names
 
 
-def reached(library: Any, nodes: Iterable[Any]) -> Any:
+def needed_functions(library: Any, nodes: Iterable[Any]) -> Any:
     """Returns the part of a library that some nodes need, at any depth of calls."""
     functions = {f.signature.name: f for f in library.function}
     gradients = {g.function_name: g for g in library.gradient}

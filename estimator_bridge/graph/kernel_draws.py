@@ -149,8 +149,10 @@ def _first_within(normal: tf.Tensor, size: int) -> tf.Tensor:
     """Returns the first numbers of each row within the bound, as many as the size."""
     within = tf.abs(normal) < tf.constant(_BOUND, normal.dtype)
     place = tf.cumsum(tf.cast(within, tf.int32), axis=1, exclusive=True)
-    mask = within[:, :, None] & tf.equal(place[:, :, None], tf.range(size))
-    return tf.reduce_sum(tf.where(mask, normal[:, :, None], tf.zeros([], normal.dtype)), axis=1)
+    selection = within[:, :, None] & tf.equal(place[:, :, None], tf.range(size))
+    return tf.reduce_sum(
+        tf.where(selection, normal[:, :, None], tf.zeros([], normal.dtype)), axis=1
+    )
 
 
 _LOW = 0xFFFFFFFF

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph.function_library import reached
+from estimator_bridge.graph.function_library import needed_functions
 from estimator_bridge.graph.large_constants import with_value
 from estimator_bridge.graph.placement import without_placement
 from estimator_bridge.graph.plan import Plan
@@ -72,7 +72,7 @@ def make_parts(
     for stage, want, out in zip(plan.stages, outputs, outside):
         graph_def = tf.compat.v1.GraphDef(
             versions=snapshot.versions,
-            library=reached(snapshot.library, (nodes[n] for n in stage.body)),
+            library=needed_functions(snapshot.library, (nodes[n] for n in stage.body)),
         )
         for name in stage.body:
             node = without_placement(nodes[name], keeps_cores)

@@ -32,7 +32,7 @@ def needed_nodes(
         is_there = name in input_nodes and (is_place or not effects.changes_state(node))
         return name not in observable or is_there
 
-    inputs_of: dict[str, list[str]] = {}
+    node_inputs: dict[str, list[str]] = {}
     used_refs: set[str] = set()
     worklist = [tensor_ref(f) for f in fetches]
     while worklist:
@@ -41,13 +41,13 @@ def needed_nodes(
             used_refs.add(ref)
             continue
         name = node_name(ref)
-        if name not in inputs_of:
+        if name not in node_inputs:
             if name not in snapshot.nodes:
                 raise KeyError(f"The graph has no operation named {name!r}.")
             refs = map(tensor_ref, snapshot.nodes[name].input)
-            inputs_of[name] = [ref for ref in refs if not waits_for_nothing(ref)]
-            worklist += inputs_of[name]
-    return inputs_of, used_refs
+            node_inputs[name] = [ref for ref in refs if not waits_for_nothing(ref)]
+            worklist += node_inputs[name]
+    return node_inputs, used_refs
 
 
 def in_order(snapshot: Snapshot, inputs: dict[str, list[str]]) -> list[str]:

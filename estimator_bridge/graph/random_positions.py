@@ -18,7 +18,7 @@ class RandomPositions:
     def __init__(self) -> None:
         self.steps = 0
         self.runs = 0
-        self._positions: dict[str, int] = {}  # by operation, how often session runs computed it
+        self._draws: dict[str, int] = {}  # by operation, how often session runs computed it
         self._in_steps: set[str] = set()  # operations that steps compute too
 
     def take(self, names: Collection[str]) -> int:
@@ -29,12 +29,12 @@ class RandomPositions:
             that of each of them.
         """
         position = max(
-            (self._positions.get(name, 0) + self._steps_of(name) for name in names), default=0
+            (self._draws.get(name, 0) + self._steps_of(name) for name in names), default=0
         )
         if names:
             self.runs += 1
         for name in names:
-            self._positions[name] = position + 1 - self._steps_of(name)
+            self._draws[name] = position + 1 - self._steps_of(name)
         return position
 
     def drawn_beside(self, names: Iterable[str]) -> int:
@@ -44,7 +44,7 @@ class RandomPositions:
           names: names of the operations. From now on the session's runs draw after the steps.
         """
         self._in_steps.update(names)
-        return max((self._positions.get(name, 0) for name in names), default=0)
+        return max((self._draws.get(name, 0) for name in names), default=0)
 
     def _steps_of(self, name: str) -> int:
         return self.steps if name in self._in_steps else 0

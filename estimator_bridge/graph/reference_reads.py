@@ -66,16 +66,14 @@ class _Placement:
         # A set of writes is an int with one bit per write: each node has a set, and many are equal.
         self._writers: list[str] = []
         self._writes = dict.fromkeys(references, 0)  # by variable
-        self._writes_before: dict[
-            str, int
-        ] = {}  # by node: writes that are finished when it has run
+        self._writers_before: dict[str, int] = {}  # by node: writes finished when it has run
         self._buffers: dict[str, tuple[str, str, int]] = {}  # variable, read, writes the read saw
 
     def add(self, node: Any) -> None:
         """Adds the next node."""
         writers = 0
         for ref in node.input:
-            writers |= self._writes_before.get(_node(ref), 0)
+            writers |= self._writers_before.get(_node(ref), 0)
         owners = {_node(ref) for ref in node.input} & self._references
         for i, ref in enumerate(node.input):
             if _node(ref) in self._buffers and not ref.startswith("^"):
@@ -91,7 +89,7 @@ class _Placement:
             self._buffers[node.name] = owners.pop(), node.name, writers
         elif node.op in PASSES_BUFFER and _node(node.input[0]) in self._buffers:
             self._buffers[node.name] = self._buffers[_node(node.input[0])]
-        self._writes_before[node.name] = writers
+        self._writers_before[node.name] = writers
 
     def _read_again(self, node: Any, position: int, writers: int) -> None:
         """Adds a read after the writes that a node waits for, if its input missed some of them."""

@@ -64,7 +64,9 @@ class LiftedSession(SessionInterface):
         self.resources = Resources(graph, strategy, shared)
         self._functions: dict[_Key, HostFunction] = {}
         self._reads: dict[_Key, list[str] | None] = {}  # variables of fetches that only read them
-        self._parts: dict[_Key, frozenset[int]] = {}  # the parts of the input that fetches draw
+        self._drawn_parts: dict[
+            _Key, frozenset[int]
+        ] = {}  # the parts of the input that fetches draw
         self.random = RandomPositions()
         self._contexts: list[tuple[Any, Any]] = []
         self.host_values: Mapping[str, Any] = {}
@@ -143,14 +145,12 @@ class LiftedSession(SessionInterface):
                 have_values = self.resources.have_values(variables)
             if have_values:
                 return self.resources.values(variables)
-            extra_nodes = Snapshot.of(
-                self._graph
-            ).step_branches  # TF1 reads the step's initial value
+            extra_nodes = Snapshot.of(self._graph).step_branches  # TF1 reads its initial value
         if self.input is not None:
-            if key not in self._parts:
-                self._parts[key] = self._parts_drawn(self.input, refs, feeds)
-            if self._parts[key]:
-                feeds = {**self.input.draw(self._parts[key], refs), **feeds}
+            if key not in self._drawn_parts:
+                self._drawn_parts[key] = self._parts_drawn(self.input, refs, feeds)
+            if self._drawn_parts[key]:
+                feeds = {**self.input.draw(self._drawn_parts[key], refs), **feeds}
                 key = (key[0], tuple(sorted(feeds)), key[2])
         with self._lock:  # not while the function runs: an enqueue waits for a dequeue
             function = self._function(key, refs, feeds, extra_nodes)

@@ -71,14 +71,14 @@ class DividedIterators(tf.Module):
         return tuple(self._specs)
 
     @property
-    def drawn_parts(self) -> tuple[int, ...]:
+    def part_numbers(self) -> tuple[int, ...]:
         """The indices of the parts that are drawn."""
         return tuple(i for i, iterator in enumerate(self._all) if iterator is not None)
 
     @property
     def iterators(self) -> list[Any]:
         """The iterators that are drawn from."""
-        return [self._all[number] for number in self.drawn_parts]
+        return [self._all[number] for number in self.part_numbers]
 
     def only(self, parts: Collection[int]) -> DividedIterators:
         """Returns the same iterators, drawing only from these parts."""

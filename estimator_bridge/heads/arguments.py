@@ -56,10 +56,10 @@ def check_loss_fn(loss_fn: Callable[..., Any] | None) -> Callable[..., Any] | No
     if loss_fn is None:
         return None
     argument_names = fn_args(loss_fn)
-    for argument in _LOSS_FN_NEEDS:
-        if argument not in argument_names:
+    for name in _LOSS_FN_NEEDS:
+        if name not in argument_names:
             raise ValueError(
-                f"loss_fn must contain argument: {argument}. Given arguments: {argument_names}. It "
+                f"loss_fn must contain argument: {name}. Given arguments: {argument_names}. It "
                 f"is called by name, as {describe_fn(loss_fn)} was written."
             )
     unknown = sorted(set(argument_names) - set(_LOSS_FN_MAY_TAKE))

@@ -18,10 +18,10 @@ class V1LogisticRegressionHead(LogisticRegressionHead):
     def own_losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
         """Returns sigmoid cross entropies; computing them fails if a label is out of range."""
         with tf.name_scope("assert_range"):
-            for limit, holds in (
+            for condition, holds in (
                 ("Condition x <= 1 did not hold element-wise:", labels <= 1),
                 ("Condition x >= 0 did not hold element-wise:", labels >= 0),
             ):
-                message = [_RANGE, limit, "labels: ", labels]
+                message = [_RANGE, condition, "labels: ", labels]
                 labels = checked(labels, tf.reduce_all(holds), message)
         return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)

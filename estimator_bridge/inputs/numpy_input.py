@@ -68,13 +68,13 @@ def numpy_input_fn(
             None,
             num_threads,
         )
-        tensor_of = dict(zip(arrays, tensors))
-        batch = {key: tensor_of["x", key] for key in features}
-        inputs = batch if isinstance(x, dict) else tensor_of["x", _ALONE]
+        columns = dict(zip(arrays, tensors))
+        batch = {key: columns["x", key] for key in features}
+        inputs = batch if isinstance(x, dict) else columns["x", _ALONE]
         if y is None:
             return inputs
-        targets = {key: tensor_of["y", key] for key in labels}
-        return inputs, (targets if isinstance(y, dict) else tensor_of["y", _ALONE])
+        targets = {key: columns["y", key] for key in labels}
+        return inputs, (targets if isinstance(y, dict) else columns["y", _ALONE])
 
     return input_fn
 
@@ -131,9 +131,9 @@ def _check_lengths(features: Mapping[Any, Any], labels: Mapping[Any, Any]) -> No
         {("" if key == _ALONE else key): tuple(array.shape) for key, array in arrays.items()}
         for arrays in (features, labels)
     ]
-    lengths = {shape[0] for by_name in shapes for shape in by_name.values()}
+    lengths = {shape[0] for shapes_by_name in shapes for shape in shapes_by_name.values()}
     if len(lengths) > 1:
-        of_x, of_y = (by_name.get("", by_name) or None for by_name in shapes)
+        of_x, of_y = (shapes_by_name.get("", shapes_by_name) or None for shapes_by_name in shapes)
         raise ValueError(
             "Length of tensors in x and y is mismatched. All elements in x and y must have the "
             f"same length.\nShapes in x: {of_x}\nShapes in y: {of_y}\n"

@@ -129,5 +129,5 @@ def _rows(columns: list[tuple[Any, Any]]) -> Rows:
 
 def _type(name: Any, column: Any) -> tf.DType:
     # pandas' own types: 'Int64' holds a NumPy type; 'str' and 'category' become objects.
-    dtype = getattr(column.dtype, "numpy_dtype", None)
-    return column_type(name, dtype or column.iloc[:0].to_numpy().dtype)
+    numpy_dtype = getattr(column.dtype, "numpy_dtype", None)
+    return column_type(name, numpy_dtype or column.iloc[:0].to_numpy().dtype)

@@ -47,8 +47,8 @@ class MetricSums:
 
     def _sum(self, weight: Any, before: Any) -> tf.Operation:
         was = before.read_value()
-        increase = cross_replica_sum(weight.read_value() - was)
-        total = was + tf.cast(increase / self._seen_by, weight.dtype)
+        difference = cross_replica_sum(weight.read_value() - was)
+        total = was + tf.cast(difference / self._seen_by, weight.dtype)
         return tf.group(_v1.assign(weight, total), _v1.assign(before, total))
 
 

@@ -40,9 +40,9 @@ class _Face(LazyModule):
 
 
 def _face(
-    version: str, display_name: str, places: Mapping[str, str], missing: Mapping[str, str]
+    version: str, public_name: str, places: Mapping[str, str], missing: Mapping[str, str]
 ) -> ModuleType:
     name = f"estimator_bridge.legacy.{version}"
     if name not in sys.modules:
-        sys.modules[name] = _Face(name, dict(sorted(places.items())), missing, display_name)
+        sys.modules[name] = _Face(name, dict(sorted(places.items())), missing, public_name)
     return sys.modules[name]

@@ -19,7 +19,7 @@ class LazyModule(LazyNamespace):
       name: its full name.
       targets: the paths of its objects by name: "package.module.object" or "package.module".
       missing: the advice for users, by missing name.
-      display_name: the name that messages use; by default its full name.
+      public_name: the name that messages use; by default its full name.
       submodules: the modules below it, which are its attributes too.
     """
 
@@ -30,7 +30,7 @@ class LazyModule(LazyNamespace):
         name: str,
         targets: Mapping[str, str],
         missing: Mapping[str, str],
-        display_name: str | None = None,
+        public_name: str | None = None,
         submodules: Collection[str] = (),
     ):
         super().__init__(name, f"Stands in for a module of tf.estimator: {', '.join(targets)}.")
@@ -38,7 +38,7 @@ class LazyModule(LazyNamespace):
         self.__path__: list[str] = []  # a package, so that finders look for its missing names
         self._targets = dict(targets)
         self._submodules = frozenset(submodules)
-        self._fail = missing_getattr(name, missing, display_name)
+        self._fail = missing_getattr(name, missing, public_name)
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._targets:

@@ -27,7 +27,7 @@ def bridge_v1_behavior() -> None:
     """
     from estimator_bridge.base.tpu_presence import CORES
     from estimator_bridge.legacy.running.bridges.batch_norm import ignore_moments_mask
-    from estimator_bridge.legacy.running.bridges.dimensions import accept_float_dimensions
+    from estimator_bridge.legacy.running.bridges.dimensions import accept_old_dimensions
     from estimator_bridge.legacy.running.bridges.sessions import (
         emulate_feeds,
         run_sessions_on_cores,
@@ -40,7 +40,7 @@ def bridge_v1_behavior() -> None:
     emulate_feeds()
     write_without_tensorboard()
     ignore_moments_mask()
-    accept_float_dimensions()
+    accept_old_dimensions()
     make_variables_truthy()
     if os.environ.get(CORES) and not _is_split():
         split_the_cpu(int(os.environ[CORES]))

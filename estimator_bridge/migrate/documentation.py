@@ -54,10 +54,10 @@ def _lines() -> Iterator[str]:
     yield ""
     for code, rule in all_rules().items():
         title = f"{rule.title[:1].upper()}{rule.title[1:]}"
-        yield f"## {code}\n\n**{title}.** {_as_markdown(rule.text)}\n"
+        yield f"## {code}\n\n**{title}.** {_text_of(rule.text)}\n"
 
 
-def _as_markdown(text: str) -> str:
+def _text_of(text: str) -> str:
     """Returns a rule's text with its examples marked as `py`: the test of pages cannot run them."""
     return text.replace("```python", "```py")
 

@@ -17,7 +17,7 @@ _WIDTH = 96
 def select_compatible(findings: Iterable[Finding]) -> list[Finding]:
     """Returns the findings to rewrite; of two with overlapping edits, the first."""
     chosen_spans: list[Span] = []
-    selection = []
+    compatible = []
     for finding in findings:
         if finding.severity is not Severity.REWRITTEN:
             continue
@@ -25,8 +25,8 @@ def select_compatible(findings: Iterable[Finding]) -> list[Finding]:
         if any(span.overlaps(other) for span in spans for other in chosen_spans):
             continue
         chosen_spans += spans
-        selection.append(finding)
-    return selection
+        compatible.append(finding)
+    return compatible
 
 
 def apply_edits(module: Module, findings: Sequence[Finding]) -> str:
@@ -36,9 +36,9 @@ def apply_edits(module: Module, findings: Sequence[Finding]) -> str:
       module: the module.
       findings: all its findings.
     """
-    selection = select_compatible(findings)
-    edits = {edit: None for finding in selection for edit in finding.edits}
-    statements = {statement: None for finding in selection for statement in finding.imports}
+    compatible = select_compatible(findings)
+    edits = {edit: None for finding in compatible for edit in finding.edits}
+    statements = {statement: None for finding in compatible for statement in finding.imports}
     import_edits = _imports(module, list(statements))
     comments = _comments(module, _outside_of_splits(module, findings, edits))
     return replace_spans(module.text, [*import_edits, *comments, *edits])

@@ -87,8 +87,8 @@ def _below(folder: str, patterns: tuple[str, ...]) -> Iterator[CandidateFile]:
 
 def is_excluded(path: str, patterns: Iterable[str]) -> bool:
     """Returns whether a path, or the end of it, matches one of some `fnmatch` patterns."""
-    name = os.path.normpath(path).replace(os.sep, "/")
+    normal_path = os.path.normpath(path).replace(os.sep, "/")
     return any(
-        fnmatch.fnmatch(name, pattern) or fnmatch.fnmatch(name, f"*/{pattern}")
+        fnmatch.fnmatch(normal_path, pattern) or fnmatch.fnmatch(normal_path, f"*/{pattern}")
         for pattern in patterns
     )

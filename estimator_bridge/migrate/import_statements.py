@@ -22,13 +22,13 @@ class NewImport:
 
     Attributes:
       target: the full name of a module or of an object in it.
-      local_name: the variable.
+      variable: the variable.
       plain: whether it is written ``import a.b``, not ``from a import b``.
       as_it_stands: whether it is plain and its variable is its first part.
     """
 
     target: str
-    local_name: str
+    variable: str
     plain: bool = False
     as_it_stands: bool = False
 
@@ -37,7 +37,7 @@ class NewImport:
         """Returns an import unchanged."""
         plain = isinstance(import_.statement, ast.Import)
         name = import_.alias.name if plain else import_.target
-        return NewImport(name, import_.local_name, plain, plain and not import_.alias.asname)
+        return NewImport(name, import_.variable, plain, plain and not import_.alias.asname)
 
     @property
     def module(self) -> str:
@@ -51,8 +51,8 @@ class NewImport:
     def name(self) -> str:
         """The part after `import`, with the variable."""
         name = self.target if self.plain or not self.module else self.target.rpartition(".")[2]
-        same = self.local_name == name or (self.plain and self.as_it_stands)
-        return name if same else f"{name} as {self.local_name}"
+        same = self.variable == name or (self.plain and self.as_it_stands)
+        return name if same else f"{name} as {self.variable}"
 
 
 def rewrite_statement(

@@ -127,7 +127,7 @@ class Module:
 
     def free_name(self, *candidates: str) -> str:
         """Returns the first of some names that is not yet a variable of the module."""
-        return next(name for name in candidates if name not in self.scopes.bound_names)
+        return next(name for name in candidates if name not in self.scopes.names)
 
     def statement(self, node: ast.AST) -> ast.stmt:
         """Returns the statement that contains a node."""

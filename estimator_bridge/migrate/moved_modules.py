@@ -30,7 +30,7 @@ def find_moved_imports(
     """
     statements: dict[ast.stmt, list[Import]] = {}
     for import_ in module.imports:
-        if import_.local_name != "*" and not import_.has_guard:
+        if import_.variable != "*" and not import_.has_guard:
             statements.setdefault(import_.statement, []).append(import_)
     for statement, names in statements.items():
         assert isinstance(statement, (ast.Import, ast.ImportFrom))
@@ -47,4 +47,4 @@ def find_moved_imports(
 def _today(import_: Import, place_of: Callable[[str], str]) -> NewImport:
     new = NewImport.of(import_)
     place = place_of(new.target)
-    return new if place == new.target else NewImport(place, import_.local_name, new.plain)
+    return new if place == new.target else NewImport(place, import_.variable, new.plain)

@@ -62,7 +62,7 @@ def variable_of(module: Module, target: str, *names: str) -> tuple[str, str]:
     for import_ in module.imports:
         is_top = import_.statement in module.tree.body
         if import_.target == target and not import_.has_guard and is_top:
-            return import_.local_name, ""
+            return import_.variable, ""
     name = module.free_name(*names, f"{names[0]}_", f"{names[0]}__")
     return name, new_import(target, name)
 
@@ -139,8 +139,10 @@ def home_of(module: Module, import_: Import, entry: NameEntry) -> str | None:
     """
     if entry.place.startswith(_FULL):
         return entry.place
-    all_entries = [each for use in import_.uses if (each := module.entry_of(use)) is not None]
-    moves = [k for k in all_entries if k.fate is Fate.MOVED and k.name != entry.name]
+    entries = [
+        entry_of_use for use in import_.uses if (entry_of_use := module.entry_of(use)) is not None
+    ]
+    moves = [k for k in entries if k.fate is Fate.MOVED and k.name != entry.name]
     parents = {k.place.rpartition(".")[0] for k in moves}
     if entry.own:
         is_namespace = entry.place == entry.own

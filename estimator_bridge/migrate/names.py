@@ -306,12 +306,12 @@ def _in_old_file(file: str, name: str) -> NameEntry:
     if not rest:
         return NameEntry(Fate.MOVED, file, "")
     if rest in names:
-        return NameEntry(Fate.MOVED, f"{file}.{rest}", _display_name(names[rest]))
+        return NameEntry(Fate.MOVED, f"{file}.{rest}", _public_name(names[rest]))
     how = missing[rest] if rest in missing else _SEE_LIST  # noqa: SIM401 - no plain dict
     return NameEntry(Fate.MISSING, f"{file}.{rest}", how=how)
 
 
-def _display_name(place: str) -> str:
+def _public_name(place: str) -> str:
     """Returns the shortest public name of a place in this library."""
     home = {
         "estimator_bridge.training.EstimatorV1": "eb.v1.Estimator",
@@ -361,8 +361,8 @@ def _row_of_the_table(name: str) -> NameEntry | None:
     for prefix in _prefixes(name):
         place = NAMES.get(prefix[len(ROOT) :]) if prefix.startswith(ROOT) else None
         if place is not None:
-            display_name = f"tf.{place[4:]}" if place.startswith("tf1.") else place
-            return NameEntry(Fate.MOVED, prefix, display_name)
+            place_today = f"tf.{place[4:]}" if place.startswith("tf1.") else place
+            return NameEntry(Fate.MOVED, prefix, place_today)
         advice = advice_on(prefix)
         if advice is not None:
             return NameEntry(Fate.MISSING, prefix, how=advice)

@@ -45,9 +45,9 @@ class Options:
         """
         return select_rules(self.select, self.ignore)
 
-    def override(self, **values: Any) -> Options:
+    def override(self, **options: Any) -> Options:
         """Returns these options with some replaced; None keeps an option."""
-        return replace(self, **{name: v for name, v in values.items() if v is not None})
+        return replace(self, **{name: v for name, v in options.items() if v is not None})
 
 
 def read_configuration(folder: str) -> Options:

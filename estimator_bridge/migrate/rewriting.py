@@ -32,18 +32,18 @@ class Rewritten:
       report: the findings in the original file.
       source: the original file; None if it was not read.
       text: the new text.
-      left: the findings in the new text, left for a person.
+      remaining: the findings in the new text, left for a person.
     """
 
     report: FileReport
     source: Source | None = None
     text: str = ""
-    left: tuple[Finding, ...] = ()
+    remaining: tuple[Finding, ...] = ()
 
     @property
     def by_hand(self) -> list[Finding]:
         """The findings left for a person, including those of an unreadable file."""
-        findings = self.left if self.source is not None else self.report.findings
+        findings = self.remaining if self.source is not None else self.report.findings
         return [f for f in findings if f.severity in (Severity.BY_HAND, Severity.UNAVAILABLE)]
 
     @property

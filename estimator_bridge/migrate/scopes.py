@@ -27,14 +27,14 @@ class Import:
       statement: the whole statement.
       alias: the name in it.
       target: the dotted name of the imported object; starts with "." for a relative import.
-      local_name: the variable; "*" for all names of a module.
+      variable: the variable; "*" for all names of a module.
       has_guard: whether it is in a `try` or below an `if`.
     """
 
     statement: ast.Import | ast.ImportFrom
     alias: ast.alias
     target: str
-    local_name: str
+    variable: str
     has_guard: bool
     uses: list[Reference] = field(default_factory=list)
 
@@ -90,13 +90,13 @@ class Scopes:
     Attributes:
       imports: its imports, in order.
       references: the names that it uses, with their attributes, in no particular order.
-      bound_names: all variables set anywhere in it.
+      names: all variables set anywhere in it.
     """
 
     def __init__(self, tree: ast.Module):
         self.imports: list[Import] = []
         self.references: list[Reference] = []
-        self.bound_names: set[str] = set()
+        self.names: set[str] = set()
         self._chains: list[tuple[tuple[ast.expr, ...], _Scope]] = []
         self._targets: dict[tuple[int, str], tuple[str, Import | None]] = {}
         self._guards = 0
@@ -104,7 +104,7 @@ class Scopes:
         self._module = module
         for statement in tree.body:
             self._visit(statement, module)
-        self._has_star = any(import_.local_name == "*" for import_ in self.imports)
+        self._has_star = any(import_.variable == "*" for import_ in self.imports)
         for nodes, scope in self._chains:
             self._resolve(nodes, scope)
 
@@ -124,7 +124,7 @@ class Scopes:
     def _bind(self, name: str, binding: Binding, scope: _Scope) -> None:
         scope = scope.elsewhere.get(name, scope)
         scope.bindings.setdefault(name, []).append(binding)
-        self.bound_names.add(name)
+        self.names.add(name)
 
     def _name(self, node: ast.Name, scope: _Scope) -> None:
         if isinstance(node.ctx, ast.Store):
@@ -153,8 +153,10 @@ class Scopes:
 
     def _import(self, node: ast.Import, scope: _Scope) -> None:
         for alias in node.names:
-            name = alias.asname or alias.name.partition(".")[0]
-            self._bind_import(node, alias, alias.name if alias.asname else name, name, scope)
+            variable = alias.asname or alias.name.partition(".")[0]
+            self._bind_import(
+                node, alias, alias.name if alias.asname else variable, variable, scope
+            )
 
     def _import_from(self, node: ast.ImportFrom, scope: _Scope) -> None:
         module = "." * node.level + (node.module or "")
@@ -237,40 +239,40 @@ class Scopes:
             import_.uses.append(reference)
 
     def _target(
-        self, nodes: tuple[ast.expr, ...], scope: _Scope, asking: tuple[Binding, ...]
+        self, nodes: tuple[ast.expr, ...], scope: _Scope, visited: tuple[Binding, ...]
     ) -> tuple[str, Import | None]:
         root = nodes[0]
         assert isinstance(root, ast.Name)
-        name, import_ = self._variable(root.id, scope, asking)
+        name, import_ = self._variable(root.id, scope, visited)
         if not name:
             return "", import_
         attributes = [node.attr for node in nodes[1:] if isinstance(node, ast.Attribute)]
         return ".".join([name, *attributes]), import_
 
     def _variable(
-        self, name: str, scope: _Scope, asking: tuple[Binding, ...]
+        self, name: str, scope: _Scope, visited: tuple[Binding, ...]
     ) -> tuple[str, Import | None]:
         holder = _holder(scope, name)
         if holder is None:
             is_builtin = name in _BUILTINS and not self._has_star
             return (f"builtins.{name}" if is_builtin else ""), None
         key = id(holder), name
-        if key in self._targets and not asking:
+        if key in self._targets and not visited:
             return self._targets[key]
         targets: list[tuple[str, Import | None]] = []
         for binding in holder.bindings[name]:
-            if binding in asking:
+            if binding in visited:
                 continue
             if binding.import_ is not None:
                 targets.append((binding.import_.target, binding.import_))
             elif binding.value is not None:
                 value = _chain(binding.value)
-                target, _ = self._target(value, holder, (*asking, binding))
+                target, _ = self._target(value, holder, (*visited, binding))
                 targets.append((target, None))
             else:
                 targets.append(("", None))
         result = _common_target(targets)
-        if not asking:
+        if not visited:
             self._targets[key] = result
         return result
 

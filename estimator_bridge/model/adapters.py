@@ -221,7 +221,7 @@ class Model:
             check_static_shapes("features", features)
             check_static_shapes("labels", labels)
         with watch_keras_layers(training) as layers:
-            values["outputs"] = values["logits"] = _call_part(self._inference, values)
+            values["outputs"] = values["logits"] = _result_of(self._inference, values)
             if on_tpu:
                 check_static_shapes("outputs", values["outputs"])
             if mode == ModeKeys.PREDICT:
@@ -233,7 +233,7 @@ class Model:
 
     def _predict(self, values: dict[str, Any]) -> Any:
         if self._predictions:
-            return _call_part(self._predictions, values)
+            return _result_of(self._predictions, values)
         outputs = values["outputs"]
         return outputs if isinstance(outputs, dict) else {"outputs": outputs}
 
@@ -241,12 +241,12 @@ class Model:
         self, values: dict[str, Any], mode: str, layers: KerasLayers, for_tpu: bool
     ) -> _Built:
         assert self._loss
-        loss = check_loss(_call_part(self._loss, values), mode)
+        loss = check_loss(_result_of(self._loss, values), mode)
         loss = with_regularization(loss, layers)
         if mode == ModeKeys.EVAL:
             return _Built(values, loss=loss)
         assert self._optimizer
-        optimizer = _call_part(self._optimizer, values)
+        optimizer = _result_of(self._optimizer, values)
         return _Built(values, loss=loss, train_op=make_train_op(optimizer, loss, layers, for_tpu))
 
     def _check_parts(self, mode: str) -> None:
@@ -271,7 +271,7 @@ def _optional(
     return None if fn is None else NamedArguments(role, fn, available_names)
 
 
-def _call_part(part: NamedArguments, values: dict[str, Any]) -> Any:
+def _result_of(part: NamedArguments, values: dict[str, Any]) -> Any:
     result = part(values)
     if result is None:
         raise TypeError(f"{part.role} returned None; is a return statement missing in it?")

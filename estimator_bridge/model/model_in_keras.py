@@ -100,7 +100,7 @@ class ModelInKeras(tf_keras.Model):
         super().__init__(name="model")
         self._networks = networks
         # Hidden from Keras, which would track and wrap what they hold.
-        self._parts: Callable[[], tuple[Parts, Any]] = lambda: (parts, spec)
+        self._parts_and_spec: Callable[[], tuple[Parts, Any]] = lambda: (parts, spec)
         self._host_metrics: Any = None
         # Hidden as well: a checkpoint of the weights is not to hold an epoch's mean loss.
         mean_loss = tf_keras.metrics.Mean("loss")
@@ -184,7 +184,7 @@ class ModelInKeras(tf_keras.Model):
     def predict_step(self, data: Any) -> Any:
         """One step of predict, on one replica: what the estimator would predict."""
         features = tf_keras.utils.unpack_x_y_sample_weight(data)[0]
-        parts, _ = self._parts()
+        parts, _ = self._parts_and_spec()
         outputs = self._networks[ModeKeys.PREDICT](features, training=False)
         if parts.predictions:
             return parts.call(parts.predictions, ModeKeys.PREDICT, features, outputs=outputs)
@@ -296,7 +296,7 @@ class ModelInKeras(tf_keras.Model):
         return self.distribute_strategy.run(on_replica, args=(batch,))
 
     def _loss(self, features: Any, labels: Any, outputs: Any, mode: str) -> tf.Tensor:
-        parts, _ = self._parts()
+        parts, _ = self._parts_and_spec()
         assert parts.loss is not None  # keras_model() checks it
         loss: Any = check_loss(parts.call(parts.loss, mode, features, labels, outputs), mode)
         # Those of this mode: another mode's layers have the same weights.
@@ -304,7 +304,7 @@ class ModelInKeras(tf_keras.Model):
         return tf.add_n([loss, *(tf.cast(each, loss.dtype) for each in layer_losses)])
 
     def _metrics_on_host(self) -> Any:
-        parts, (features, labels) = self._parts()
+        parts, (features, labels) = self._parts_and_spec()
         part = parts.metrics
         if self._host_metrics is None and part is not None:
             outputs = tf.nest.map_structure(

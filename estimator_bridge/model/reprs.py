@@ -20,7 +20,7 @@ def call_repr(name: str, values: Mapping[str, Any]) -> str:
       name: the name of the function or class.
       values: the arguments by name; long values are cut.
     """
-    return f"{name}({', '.join(f'{key}={_value_text(value)}' for key, value in values.items())})"
+    return f"{name}({', '.join(f'{key}={_text_of(value)}' for key, value in values.items())})"
 
 
 def changed_from_defaults(
@@ -48,7 +48,7 @@ def _is(value: Any, default: Any) -> bool:
     return value is default
 
 
-def _value_text(value: Any) -> str:
+def _text_of(value: Any) -> str:
     representation: Any = type(value).__repr__  # of any type, and so may be that of object
     if isinstance(value, message.Message):
         text = f"{type(value).__name__}({text_format.MessageToString(value, as_one_line=True)})"

@@ -129,20 +129,20 @@ def _listed_files(paths: Paths) -> tuple[RecordFiles, list[Finding]]:
     if folder is None or manifest is None:
         return find_records(paths), []
     names = set(tf.io.gfile.listdir(folder))
-    shard_paths = [os.path.join(folder, s.file) for s in manifest.shards if s.file in names]
+    paths_of_shards = [os.path.join(folder, s.file) for s in manifest.shards if s.file in names]
     missing = [
         Finding(os.path.join(folder, s.file), f"missing: {s.records} records. Copy it again.")
         for s in manifest.shards
         if s.file not in names
     ]
-    for path in shard_paths:
+    for path in paths_of_shards:
         check_regular(path)
-    if not shard_paths:
+    if not paths_of_shards:
         raise DataError(
             f"{folder}: none of the {len(manifest.shards)} files that its manifest lists exists. "
             "Copy them again, or write the records again."
         )
-    return RecordFiles(tuple(shard_paths), {folder: manifest}), missing
+    return RecordFiles(tuple(paths_of_shards), {folder: manifest}), missing
 
 
 def _check_file(
@@ -152,11 +152,11 @@ def _check_file(
     findings = []
     shard = _shard_of(path, files.manifests.get(os.path.dirname(path)))
     if damage is not None:
-        loss = "" if shard is None else f" {shard.records - whole_count} records are lost."
+        losses = "" if shard is None else f" {shard.records - whole_count} records are lost."
         findings.append(
             Finding(
                 path,
-                f"damaged from record {damage.record} on: {damage.reason}.{loss} Copy the file "
+                f"damaged from record {damage.record} on: {damage.reason}.{losses} Copy the file "
                 "again, or write the records again.",
                 damage.offset,
             )

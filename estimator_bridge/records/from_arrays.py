@@ -71,7 +71,7 @@ def from_dataset(dataset: tf.data.Dataset) -> Source:
             f"from_dataset takes a tf.data.Dataset, got {type(dataset).__name__}. from_arrays "
             "takes arrays, from_images a folder and from_csv a file."
         )
-    spec = _by_name(dataset.element_spec)
+    spec = _features_of(dataset.element_spec)
     if not all(isinstance(one, tf.TensorSpec) and one.shape.rank is not None
                for one in spec.values()):  # fmt: skip
         raise ValueError(
@@ -91,7 +91,7 @@ def from_dataset(dataset: tf.data.Dataset) -> Source:
                 element = next(iterator, _END)
             if element is _END:
                 return
-            yield encode(features, _by_name(element))
+            yield encode(features, _features_of(element))
 
     count, size = _measure(dataset, read)
     return Source("dataset", count, size, features, read)
@@ -112,13 +112,13 @@ def _measure(dataset: tf.data.Dataset, read: Any) -> tuple[int, int]:
     return count, size
 
 
-def _by_name(element: Any) -> dict[str, Any]:
+def _features_of(element: Any) -> dict[str, Any]:
     """Returns an element's tensors, or their specs, by feature name."""
     if isinstance(element, Mapping):
         flat = {str(name): value for name, value in element.items()}
     elif isinstance(element, tuple) and len(element) == len(_PAIR):
         first, labels = element
-        flat = _by_name(first)
+        flat = _features_of(first)
         if _PAIR[1] in flat:
             raise ValueError(f"a feature is named {_PAIR[1]!r}, like the labels. Rename it.")
         flat[_PAIR[1]] = labels

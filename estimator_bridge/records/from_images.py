@@ -38,7 +38,7 @@ def from_images(folder: str, seed: int | None = 0) -> Source:
       DataError: the folder is missing, empty or mixed. Reading a damaged image also raises it.
     """
     folder = os.fspath(folder)
-    classes, files = _list_files(folder)
+    classes, files = _list(folder)
     order = np.arange(len(files))
     if seed is not None:
         np.random.RandomState(seed).shuffle(order)
@@ -54,7 +54,7 @@ def from_images(folder: str, seed: int | None = 0) -> Source:
     return Source("images", len(files), total, _FEATURES, read, classes)
 
 
-def _list_files(folder: str) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
+def _list(folder: str) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
     """Returns the classes, and the images with their labels."""
     if not tf.io.gfile.isdir(folder):
         raise DataError(

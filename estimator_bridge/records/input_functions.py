@@ -218,14 +218,14 @@ def _parser(
     files: RecordFiles, user_features: Mapping[str, Any] | None, label: str | None
 ) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:
     """Returns the function that parses one record or a batch of them."""
-    described_features: Mapping[str, Feature] | None = None if user_features else files.features
-    if not user_features and described_features is None:
+    file_features: Mapping[str, Feature] | None = None if user_features else files.features
+    if not user_features and file_features is None:
         raise DataError(
             f"{files.paths[0]}: the features of its records are not known: its folder was read "
             "without a manifest. Pass features={'name': tf.io.FixedLenFeature(...)}. "
             "`estimator-bridge data show` lists the features that records have."
         )
-    names = sorted(user_features or described_features or ())
+    names = sorted(user_features or file_features or ())
     if label is not None and label not in names:
         raise DataError(
             f"{files.paths[0]}: records have no feature {label!r} for label=, but "
@@ -240,7 +240,7 @@ def _parser(
             return tf.io.parse_single_example(records, spec)
 
         return parse_by_spec
-    features = dict(described_features or {})
+    features = dict(file_features or {})
     return lambda records: parse(features, records)
 
 

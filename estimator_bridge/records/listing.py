@@ -65,8 +65,8 @@ def describe(paths: Paths, examples: int = 1) -> Listing:
         files = find_records(paths)
         manifests = tuple(files.manifests.values())
         sizes = [int(tf.io.gfile.stat(path).length) for path in files.paths]
-        shard_count = sum(len(manifest.shards) for manifest in manifests)
-        if manifests and shard_count == len(files.paths):
+        shards = sum(len(manifest.shards) for manifest in manifests)
+        if manifests and shards == len(files.paths):
             records = sum(manifest.records for manifest in manifests)
         else:
             records = sum(records_in(path)[0] for path in files.paths)

@@ -81,12 +81,12 @@ def write(
     tf.io.gfile.makedirs(folder)
     with _only_writer(folder):
         with explained_full_disk_of(f"A note on the records in {folder}", folder):
-            plan = _begin(folder, source, checksum, count, name)
-        if isinstance(plan, Manifest):
-            return plan
-        _check_space(folder, source, sum(shard.bytes for shard in plan.shards))
+            unfinished = _begin(folder, source, checksum, count, name)
+        if isinstance(unfinished, Manifest):
+            return unfinished
+        _check_space(folder, source, sum(shard.bytes for shard in unfinished.shards))
         with explained_full_disk_of(f"A part of the records in {folder}", folder):
-            all_shards = _write_rest(folder, source, plan, progress)
+            all_shards = _write_rest(folder, source, unfinished, progress)
             manifest = Manifest(checksum, dict(source.features), all_shards, source.classes)
             _write_text(folder, MANIFEST, manifest.to_json())
             remove_note(os.path.join(folder, UNFINISHED))
@@ -138,7 +138,7 @@ def _begin(
         if dataclasses.replace(old_plan, shards=()) != plan:
             raise DataError(
                 f"{folder}: holds a part of other records, or of these in another order: "
-                f"{len(old_plan.shards)} of {old_plan.count} files. Remove it to start over. A "
+                f"{len(old_plan.shards)} of {plan.count} files. Remove it to start over. A "
                 "dataset must yield the same elements each time: shuffle with a seed and "
                 "reshuffle_each_iteration=False."
             )

@@ -85,13 +85,13 @@ def TPUClusterResolver(
     """
     if not tpu and not tpu_present() and not cores_for_any_tpu():
         return None
-    tpu_name = tpu or default_tpu_name(os.environ)
-    local = parse_local(tpu_name) if isinstance(tpu_name, str) else None
+    name = tpu or default_tpu_name(os.environ)
+    local = parse_local(name) if isinstance(name, str) else None
     local = local or cluster_for_any_tpu()
     if local:
         make_tpu_api_know_cores()  # the program may go on to tf.distribute.TPUStrategy
         return local
-    tpu = tpu_name
+    tpu = name
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver
     # legacy.install() replaces it with one that calls this function.
     resolver = getattr(resolver, "of_tensorflow", resolver)

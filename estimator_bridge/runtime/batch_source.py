@@ -110,7 +110,7 @@ class DividedBatchSource(BatchSource):
     @property
     def key(self) -> Any:
         """The value by which compiled loops are told apart."""
-        return self._spec, self._like.drawn_parts, self.is_in_order
+        return self._spec, self._like.part_numbers, self.is_in_order
 
     def next_ones(self, iterator: Any) -> list[Any]:
         """Returns the next element, as an optional."""
@@ -172,12 +172,12 @@ class HostBatchSource(BatchSource):
         for part, spec, device in zip(iterator[:-1], self._each, self._devices):
             flat = tf.nest.flatten(spec)
             with tf.device(device):  # get_next() would not record the iterator's device
-                element = tf.raw_ops.IteratorGetNext(
+                components = tf.raw_ops.IteratorGetNext(
                     iterator=iterator_resource(part),
                     output_types=[leaf.dtype for leaf in flat],
                     output_shapes=[leaf.shape for leaf in flat],
                 )
-            batch, size = tf.nest.pack_sequence_as(spec, element)
+            batch, size = tf.nest.pack_sequence_as(spec, components)
             batches.append(batch if self._full is None else batch[1])
             sizes.append(size)
         return batches, tf.stack(sizes)

@@ -62,11 +62,11 @@ class BlockBody:
             return has_steps & _is_a_number(state["loss"]) if step.loss else has_steps
 
         def body(state: dict[str, Any]) -> tuple[dict[str, Any]]:
-            block, steps_run = state["block"], state["done"]
-            following = blocks.draw(steps_run + block.count)
+            block, step_count = state["block"], state["done"]
+            following = blocks.draw(step_count + block.count)
             with tf.device(step.strategy.extended.worker_devices[0]):
-                ran, loss, needs = function(block, rng_step + steps_run, fed)
-            return ({"done": steps_run + ran, "loss": loss, "needs": needs, "block": following},)
+                ran, loss, needs = function(block, rng_step + step_count, fed)
+            return ({"done": step_count + ran, "loss": loss, "needs": needs, "block": following},)
 
         none = tf.constant(0, tf.int64)
         start = {
@@ -82,14 +82,14 @@ class BlockBody:
             "block": blocks.shapes,
         }
         end = tf.while_loop(goes_on, body, (start,), shape_invariants=(shapes,), name="blocks")[0]
-        steps_run, loss = end["done"], end["loss"]
-        is_short = steps_run < most
+        step_count, loss = end["done"], end["loss"]
+        is_short = step_count < most
         result: dict[str, Any] = {
-            "done": steps_run,
+            "done": step_count,
             "loss": loss,
             "ended": is_short & _is_a_number(loss) if step.loss else is_short,
             "left_over": [],
-            "fetched": step.fetches.compute(end["needs"], tf.equal(steps_run, steps)),
+            "fetched": step.fetches.compute(end["needs"], tf.equal(step_count, steps)),
         }
         return {**result, "limit_value": step.read_counter()} if step.counter else result
 
@@ -147,13 +147,13 @@ class BlockBody:
         """
         step = self._step
 
-        def goes_on(i: tf.Tensor, loss: tf.Tensor, _: list[tf.Tensor]) -> tf.Tensor:
-            is_left = i < count
+        def goes_on(step_count: tf.Tensor, loss: tf.Tensor, _: list[tf.Tensor]) -> tf.Tensor:
+            is_left = step_count < count
             return is_left & _is_a_number(loss) if step.loss else is_left
 
-        def body(i: tf.Tensor, *_: Any) -> tuple[tf.Tensor, tf.Tensor, list[tf.Tensor]]:
-            loss, needs = step(batch_of(i), rng_step + i, fed)
-            return i + 1, loss, needs
+        def body(step_count: tf.Tensor, *_: Any) -> tuple[tf.Tensor, tf.Tensor, list[tf.Tensor]]:
+            loss, needs = step(batch_of(step_count), rng_step + step_count, fed)
+            return step_count + 1, loss, needs
 
         start = tf.constant(0, tf.int64), tf.constant(0.0), step.fetches.no_needs()
         return tf.while_loop(goes_on, body, start, name="steps")

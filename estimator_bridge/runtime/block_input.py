@@ -41,7 +41,7 @@ class BlockInput:
     Args:
       source: reads batches of static shapes; one element is a step's batch.
       iterator: the source of batches.
-      indices: the indices of the flat components that a step uses. The others are not kept.
+      numbers: the indices of the flat components that a step uses. The others are not kept.
       most: the number of steps that the call runs: a scalar, int64.
 
     Attributes:
@@ -49,32 +49,32 @@ class BlockInput:
       shapes: the shapes of a block.
     """
 
-    def __init__(self, source: BatchSource, iterator: Any, indices: Sequence[int], most: tf.Tensor):
-        self._source, self._iterator, self._indices, self._most = source, iterator, indices, most
-        self._specs = [source.components[i] for i in indices]
+    def __init__(self, source: BatchSource, iterator: Any, numbers: Sequence[int], most: tf.Tensor):
+        self._source, self._iterator, self._numbers, self._most = source, iterator, numbers, most
+        self._specs = [source.components[i] for i in numbers]
         sizes = [s.dtype.size * math.prod(s.shape.as_list()) for s in self._specs]
         self.size = min(max(_MOST_BYTES // max(sum(sizes), 1), 1), _MOST_STEPS)
         self.shapes = Block(
             tf.TensorShape([]), [tf.TensorShape([None]).concatenate(s.shape) for s in self._specs]
         )
 
-    def draw(self, steps_run: tf.Tensor) -> Block:
+    def draw(self, step_count: tf.Tensor) -> Block:
         """Draws the batches of the next block; of none at the input's end, or if none is wanted.
 
         Args:
-          steps_run: the number of steps before the block.
+          step_count: the number of steps before the block.
         """
-        steps_left = self._most - steps_run
-        count, elements = tf.cond(
+        steps_left = self._most - step_count
+        count, optionals = tf.cond(
             steps_left >= self.size, self._draw_whole, lambda: self._draw_some(steps_left)
         )
-        elements.set_shape([self.size])
-        return Block(count, self._values(count, elements))
+        optionals.set_shape([self.size])
+        return Block(count, self._values(count, optionals))
 
     def batch(self, block: Block, index: int | tf.Tensor) -> list[Any]:
         """Returns the flat components of a step's batch; None for those that no step uses."""
         flat: list[Any] = [None] * len(self._source.components)
-        for i, part in zip(self._indices, block.parts):
+        for i, part in zip(self._numbers, block.parts):
             flat[i] = part[index]
         return flat
 
@@ -84,15 +84,15 @@ class BlockInput:
         Returns:
           The number of elements, fewer at the input's end, and the optionals.
         """
-        elements = [self._optional() for _ in range(self.size)]
+        optionals = [self._optional() for _ in range(self.size)]
         count = tf.cond(
-            _raw.OptionalHasValue(optional=elements[-1]),
+            _raw.OptionalHasValue(optional=optionals[-1]),
             lambda: tf.constant(self.size, tf.int64),
             lambda: tf.add_n(
-                [tf.cast(_raw.OptionalHasValue(optional=one), tf.int64) for one in elements]
+                [tf.cast(_raw.OptionalHasValue(optional=one), tf.int64) for one in optionals]
             ),
         )
-        return count, tf.stack(elements)
+        return count, tf.stack(optionals)
 
     def _draw_some(self, most: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Draws fewer elements: exactly those that are wanted, or those that are left."""
@@ -100,28 +100,28 @@ class BlockInput:
         def goes_on(i: tf.Tensor, has_more: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
             return has_more & (tf.cast(i, tf.int64) < most)
 
-        def body(i: tf.Tensor, _: tf.Tensor, elements: tf.Tensor) -> Any:
+        def body(i: tf.Tensor, _: tf.Tensor, optionals: tf.Tensor) -> Any:
             one = self._optional()
             has_one = _raw.OptionalHasValue(optional=one)
-            return i + tf.cast(has_one, tf.int32), has_one, _set(elements, i, one)
+            return i + tf.cast(has_one, tf.int32), has_one, _set(optionals, i, one)
 
         start = _raw.TensorListFromTensor(
             tensor=tf.stack([_raw.OptionalNone()] * self.size),
             element_shape=tf.constant([], tf.int32),
         )
-        count, _, elements = tf.while_loop(goes_on, body, (0, True, start), name="draws")
-        return tf.cast(count, tf.int64), _stack(elements, tf.TensorSpec([], tf.variant), self.size)
+        count, _, optionals = tf.while_loop(goes_on, body, (0, True, start), name="draws")
+        return tf.cast(count, tf.int64), _stack(optionals, tf.TensorSpec([], tf.variant), self.size)
 
     def _optional(self) -> tf.Tensor:
         """Draws an element, as an optional's tensor."""
         (one,) = self._source.next_ones(self._iterator)
         return tf.nest.flatten(one, expand_composites=True)[0]
 
-    def _values(self, count: tf.Tensor, elements: tf.Tensor) -> list[tf.Tensor]:
+    def _values(self, count: tf.Tensor, optionals: tf.Tensor) -> list[tf.Tensor]:
         """Returns the block's parts, from its optionals."""
 
         def whole() -> list[tf.Tensor]:
-            columns = zip(*(self._value(elements[i]) for i in range(self.size)))
+            columns = zip(*(self._value(optionals[i]) for i in range(self.size)))
             return [tf.stack(column) for column in columns]
 
         def some() -> list[tf.Tensor]:
@@ -135,11 +135,13 @@ class BlockInput:
             ]
 
             def body(i: tf.Tensor, lists: list[tf.Tensor]) -> Any:
-                return i + 1, [_set(old, i, v) for old, v in zip(lists, self._value(elements[i]))]
+                return i + 1, [
+                    _set(array, i, v) for array, v in zip(lists, self._value(optionals[i]))
+                ]
 
             number = tf.cast(count, tf.int32)
             _, lists = tf.while_loop(lambda i, _: i < number, body, (0, start), name="values")
-            return [_stack(column, spec, self.size) for column, spec in zip(lists, self._specs)]
+            return [_stack(array, spec, self.size) for array, spec in zip(lists, self._specs)]
 
         def nothing() -> list[tf.Tensor]:
             return [tf.zeros([0, *spec.shape.as_list()], spec.dtype) for spec in self._specs]
@@ -157,17 +159,17 @@ class BlockInput:
             output_types=[spec.dtype for spec in components],
             output_shapes=[spec.shape for spec in components],
         )
-        return [flat[i] for i in self._indices]
+        return [flat[i] for i in self._numbers]
 
 
-def _set(tensor_list: tf.Tensor, i: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
-    return _raw.TensorListSetItem(input_handle=tensor_list, index=i, item=value)
+def _set(array: tf.Tensor, i: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+    return _raw.TensorListSetItem(input_handle=array, index=i, item=value)
 
 
-def _stack(tensor_list: tf.Tensor, spec: tf.TensorSpec, size: int) -> tf.Tensor:
+def _stack(array: tf.Tensor, spec: tf.TensorSpec, size: int) -> tf.Tensor:
     """Returns a list as one tensor; zeros where nothing was put."""
     return _raw.TensorListStack(
-        input_handle=tensor_list,
+        input_handle=array,
         element_shape=tf.constant(spec.shape.as_list(), tf.int32),
         element_dtype=spec.dtype,
         num_elements=size,

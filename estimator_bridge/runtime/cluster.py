@@ -157,7 +157,7 @@ def wait_for_servers(addresses: Sequence[str], timeout_secs: float, place: str) 
             logging.warning(
                 "%s has waited %.0f s, of %g s at most, for other processes. No TensorFlow server "
                 "answers at %s.",
-                place, now - start_time, timeout_secs, _join(silent),
+                place, now - start_time, timeout_secs, _text_of(silent),
             )  # fmt: skip
         time.sleep(_PAUSE)
 
@@ -176,7 +176,9 @@ def tell_of_open_port(address: str) -> None:
 
 
 def _not_all_came(place: str, timeout_secs: float, silent: Mapping[str, str]) -> WorkerError:
-    answers = f"No TensorFlow server answers at {_join(silent)}." if silent else "All answer now."
+    answers = (
+        f"No TensorFlow server answers at {_text_of(silent)}." if silent else "All answer now."
+    )
     return WorkerError(
         f"{place} waited {timeout_secs:g} s (RunConfig.session_creation_timeout_secs) for the "
         f"other processes of TF_CONFIG, and not all came. {answers} Start each with the same "
@@ -184,7 +186,7 @@ def _not_all_came(place: str, timeout_secs: float, silent: Mapping[str, str]) ->
     )
 
 
-def _join(problems: Mapping[str, str]) -> str:
+def _text_of(problems: Mapping[str, str]) -> str:
     return ", ".join(f"{address} ({problem})" for address, problem in problems.items())
 
 

@@ -13,7 +13,7 @@ from estimator_bridge.tensorflow_private.names import eager_mode
 __all__ = ["shut_down_cores", "start_cores", "started_devices"]
 
 # By name, such as 'emulated:8', as TensorFlow keeps its TPUs: each resolver of the name finds it.
-_devices_by_name: dict[str, list[str]] = {}
+_devices: dict[str, list[str]] = {}
 
 
 def start_cores(cluster: LocalClusterResolver) -> tf.tpu.experimental.Topology:
@@ -33,17 +33,16 @@ def start_cores(cluster: LocalClusterResolver) -> tf.tpu.experimental.Topology:
     with eager_mode():
         devices = local_devices(cluster)
     stop_tuning_device_datasets()
-    if name not in _devices_by_name:
-        logging.warning(
-            "No TPU in use: %s on this machine replace its cores.", cluster.description()
-        )
-        _devices_by_name[name] = devices
+    if name not in _devices:
+        about = cluster.description()
+        logging.warning("No TPU in use: %s on this machine replace its cores.", about)
+        _devices[name] = devices
     return topology_of(cluster.cores)
 
 
 def shut_down_cores(cluster: LocalClusterResolver) -> None:
     """Forgets the cores of a resolver; its devices last as long as the process."""
-    _devices_by_name.pop(cluster.master(), None)
+    _devices.pop(cluster.master(), None)
 
 
 def started_devices(cluster: LocalClusterResolver) -> list[str]:
@@ -53,12 +52,12 @@ def started_devices(cluster: LocalClusterResolver) -> list[str]:
       RuntimeError: it was not started.
     """
     name = cluster.master()
-    if name not in _devices_by_name:
-        hint = f" Started are: {', '.join(_devices_by_name)}." if _devices_by_name else ""
+    if name not in _devices:
+        hint = f" Started are: {', '.join(_devices)}." if _devices else ""
         raise RuntimeError(
             f"TPUStrategy got a resolver of {name!r}, whose cores are not initialized.{hint} Call "
             "tf.config.experimental_connect_to_cluster(resolver) and "
             "tf.tpu.experimental.initialize_tpu_system(resolver) before "
             "tf.distribute.TPUStrategy(resolver), as for a TPU."
         )
-    return _devices_by_name[name]
+    return _devices[name]

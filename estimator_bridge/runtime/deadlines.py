@@ -79,7 +79,7 @@ def within(secs: float, call: Callable[[], _Result], what: str) -> _Result:
     """
     results: list[_Result] = []
     errors: list[BaseException] = []
-    is_over = threading.Event()
+    end = threading.Event()
 
     def run() -> None:
         try:
@@ -87,11 +87,11 @@ def within(secs: float, call: Callable[[], _Result], what: str) -> _Result:
         except BaseException as error:
             errors.append(error)
         finally:
-            is_over.set()
+            end.set()
 
     start_time = time.monotonic()
     threading.Thread(target=run, name=f"estimator_bridge: {what}", daemon=True).start()
-    while not is_over.wait(min(_TELL_SECS, max(0.0, start_time + secs - time.monotonic()))):
+    while not end.wait(min(_TELL_SECS, max(0.0, start_time + secs - time.monotonic()))):
         secs_waited = time.monotonic() - start_time
         if secs_waited >= secs:
             raise TimeoutError(f"{what}: no result within {secs:g} s")

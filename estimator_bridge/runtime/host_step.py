@@ -81,7 +81,7 @@ class HostPart:
         return [self._lifted, *([self._counting] if self._counting else [])]
 
     @property
-    def used_names(self) -> set[str]:
+    def variable_names(self) -> set[str]:
         """The names behind the handles that it takes."""
         return {ref[: -len(":0")] for part in self._parts for ref in part.input_refs}
 

@@ -195,7 +195,7 @@ class StepLowering:
 
     def _in_float64(self) -> Iterator[Finding]:
         """Returns the operations that compute in float64, one for each line of the program."""
-        places = set()
+        visited = set()
         for name in self.lifted.names:
             try:
                 operation = self.graph.get_operation_by_name(name)
@@ -203,8 +203,8 @@ class StepLowering:
                 continue
             if any(tensor.dtype == tf.float64 for tensor in operation.outputs):
                 line = line_of_node(self.graph, name)
-                if (line or name) not in places:
-                    places.add(line or name)
+                if (line or name) not in visited:
+                    visited.add(line or name)
                     yield Finding(name, line, _SLOW_FLOAT64)
 
     def _without_static_shape(self) -> Iterator[Finding]:
@@ -230,8 +230,8 @@ def _all_reduce(value: tf.Tensor, groups: np.ndarray | None, replicas: int, name
       NotCompilableError: there is no such sum for this type.
     """
     if value.dtype in _BY_XLA:
-        group_lists = [list(range(replicas))] if groups is None else groups.tolist()
-        return xla_all_reduce(value, group_lists, name)
+        rows = [list(range(replicas))] if groups is None else groups.tolist()
+        return xla_all_reduce(value, rows, name)
     if groups is not None:
         raise NotCompilableError(
             f"The cross-replica sum of {value.name!r} is in groups and of {value.dtype.name}: "

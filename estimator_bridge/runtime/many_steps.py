@@ -141,20 +141,20 @@ class ManySteps:
                 state = function(tensors)
         else:
             state = function(tensors)
-        steps_run, fetches = int(state["done"]), self._step.fetches.refs
+        step_count, fetches = int(state["done"]), self._step.fetches.refs
         short, left_over = None, []
         if self._layout.hands_back:
             with eager_mode(), tf.device(host_device()):
                 short, left_over = _short_batch(state, iterator), _values(state["left_over"])
         return LoopResult(
-            steps=steps_run,
+            steps=step_count,
             input_ended=bool(state["ended"]),
-            loss=float(state["loss"]) if steps_run and self._step.loss else None,
-            fetch_values=dict(zip(fetches, state["fetched"])) if steps_run == steps else None,
+            loss=float(state["loss"]) if step_count and self._step.loss else None,
+            fetch_values=dict(zip(fetches, state["fetched"])) if step_count == steps else None,
             short_batch=short,
             limit_value=int(state["limit_value"]) if self._step.counter else None,
             left_over=left_over,
-            outputs=self._outputs.read(state["outputs"], steps_run) if self._outputs else (),
+            outputs=self._outputs.read(state["outputs"], step_count) if self._outputs else (),
         )
 
     def function(self, iterator: Any, is_in_order: bool) -> tuple[CompiledLoop, list[tf.Tensor]]:
@@ -169,10 +169,10 @@ class ManySteps:
                 body = self._in_order if source.is_in_order else self._body
                 compiled = CompiledLoop(body, source, drawn_from, self.fed)
                 self.compiled.append((source.key, compiled))
-        loop = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
+        loop_and_tensors = compiled, tf.nest.flatten(drawn_from, expand_composites=True)
         if source.is_bound:
-            self._loops[iterator] = loop
-        return loop
+            self._loops[iterator] = loop_and_tensors
+        return loop_and_tensors
 
     def _number(self, value: int) -> tf.Tensor:
         """Returns a number as a cached tensor: making one takes as long as a small operation."""

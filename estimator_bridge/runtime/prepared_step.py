@@ -43,7 +43,7 @@ class NeededParts:
         source, self.are_more = session.input, False
         self._refs: Sequence[str] | None = None
         self._parts: frozenset[int] | None = None  # None: a step draws all in any case
-        self._views: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._iterators: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         if source is not None and source.divides:
             snapshot = Snapshot.of(session.graph)
             parts = source.drawn_by(snapshot, base, fed) | source.endless
@@ -67,13 +67,13 @@ class NeededParts:
 
     def of(self, iterator: Any) -> Any:
         """Returns the iterator that a step draws from: of the parts that it needs."""
-        if iterator not in self._views:
+        if iterator not in self._iterators:
             parts, whole = self._parts or frozenset(), DividedIterators.of(iterator)
             # All parts is None: a value that refers to its key would keep both alive.
-            self._views[iterator] = (
-                None if parts.issuperset(whole.drawn_parts) else whole.only(parts)
+            self._iterators[iterator] = (
+                None if parts.issuperset(whole.part_numbers) else whole.only(parts)
             )
-        part_iterator = self._views[iterator]
+        part_iterator = self._iterators[iterator]
         return iterator if part_iterator is None else part_iterator
 
 

@@ -168,12 +168,12 @@ class WorkerJoin:
                 "Make the sum in model_fn, and let the hook fetch it."
             )
         self._sum_over_replicas = sum_over_replicas
-        self._rest = [keys[name] for name in names]
+        self._keys = [keys[name] for name in names]
 
     def __call__(self, values: Sequence[tuple[tf.Tensor, np.ndarray | None]]) -> list[tf.Tensor]:
         """Adds, see ``join_replicas``."""
         context = tf.distribute.get_replica_context()
-        keys, self._rest = self._rest[: len(values)], self._rest[len(values) :]
+        keys, self._keys = self._keys[: len(values)], self._keys[len(values) :]
         totals = []
         for (value, groups), key in zip(values, keys):
 

@@ -60,7 +60,7 @@ class SingleStep:
         if self._is_random:  # to enter these contexts costs a small step percents
             with eager_mode(), tf.device(host_device()):
                 tensors.insert(0, tf.constant(rng_step, tf.int64))
-        step_after, *values = self._call(*tensors)
+        limit_value, *values = self._call(*tensors)
         loss = float(values.pop(0)) if self._step.loss else None
         return LoopResult(
             steps=1,
@@ -68,7 +68,7 @@ class SingleStep:
             loss=loss,
             fetch_values=dict(zip(self._step.fetches.refs, values)),
             short_batch=None,
-            limit_value=int(step_after) if self._step.counter else None,
+            limit_value=int(limit_value) if self._step.counter else None,
         )
 
     def _compile(self, iterator: Any) -> Callable[..., list[Any]]:

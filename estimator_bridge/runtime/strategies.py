@@ -94,8 +94,8 @@ def tpu_strategy(
                     cluster.master(),
                     count,
                 )
-            cores = type(cluster)(count)
-            return _once((cores.kind, count), lambda: make(local_devices(cores)))
+            own_cluster = type(cluster)(count)
+            return _once((own_cluster.kind, count), lambda: make(local_devices(own_cluster)))
         return _once((cluster, cores_per_replica), lambda: _on_tpu(cluster, cores_per_replica))
 
 

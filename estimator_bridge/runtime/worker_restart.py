@@ -80,31 +80,31 @@ def rejoin(workers: Workers, error: BaseException) -> None:
       WorkerError: another worker's program failed, or this process cannot be restarted, or was
         restarted too often.
     """
-    _, mark, what = str(error).partition(_FAILED)
-    if mark:
+    _, has_failed, what = str(error).partition(_FAILED)
+    if has_failed:
         raise WorkerError(
             f"Training ended, as another worker's program failed: {what.splitlines()[0]}. See "
             "that worker's log."
         ) from error
-    loss = f"Lost {_who(workers, str(error))}."
+    intro = f"Lost {_who(workers, str(error))}."
     command = command_line(sys.modules["__main__"], sys.argv, getattr(sys, "orig_argv", None))
     if command is None:
         raise WorkerError(
-            f"{loss} {workers.name} cannot go on without, and cannot start itself anew, as it was "
+            f"{intro} {workers.name} cannot go on without, and cannot start itself anew, as it was "
             "not started as a script or a module. Start it and the lost worker again; training "
             "goes on from the last checkpoint."
         ) from error
     attempt, limit = next_attempt(os.environ, workers.last_step)
     if attempt > limit:
         raise WorkerError(
-            f"{loss} {workers.name} has restarted itself {limit} time(s) without getting any "
+            f"{intro} {workers.name} has restarted itself {limit} time(s) without getting any "
             f"further than step {workers.last_step}, the most that {_LIMIT} allows. Start it and "
             "the lost worker again; training goes on from the last checkpoint."
         ) from error
     logging.error(
         "%s %s, at step %d, restarts itself (attempt %d of %d), waits for the lost worker to "
         "be started again, and goes on from the last checkpoint.",
-        loss, workers.name, workers.last_step, attempt, limit,
+        intro, workers.name, workers.last_step, attempt, limit,
     )  # fmt: skip
     os.environ[_STATE] = json.dumps({"attempt": attempt, "step": workers.last_step})
     _flush()
@@ -115,9 +115,9 @@ def rejoin(workers: Workers, error: BaseException) -> None:
 def _who(workers: Workers, message: str) -> str:
     """Returns the lost workers, as far as TensorFlow's message or a check of addresses shows."""
     own = workers.addresses[workers.index]
-    lost_workers = [workers.address(job, int(task)) for job, task in _TASK.findall(message)]
-    lost_workers += problems_at(workers.addresses)
-    return ", ".join(dict.fromkeys(a for a in lost_workers if a != own)) or "another worker"
+    addresses = [workers.address(job, int(task)) for job, task in _TASK.findall(message)]
+    addresses += problems_at(workers.addresses)
+    return ", ".join(dict.fromkeys(a for a in addresses if a != own)) or "another worker"
 
 
 def next_attempt(environment: Mapping[str, str], step: int) -> tuple[int, int]:

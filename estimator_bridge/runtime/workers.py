@@ -161,10 +161,10 @@ class Workers:
                 if not places:
                     continue
                 flat = [tf.reshape(tensors[i], [-1]) for i in places]
-                sums = self._reduce(tf.concat(flat, 0), key + number)
-                for i, part in zip(places, tf.split(sums, [len(part) for part in flat])):
-                    total = tf.reshape(part, tensors[i].shape)
-                    totals[i] = _restore_type(total, values[i].dtype)
+                total = self._reduce(tf.concat(flat, 0), key + number)
+                for i, part in zip(places, tf.split(total, [len(part) for part in flat])):
+                    shaped = tf.reshape(part, tensors[i].shape)
+                    totals[i] = _restore_type(shaped, values[i].dtype)
         return [totals[i] for i in range(len(values))]
 
     def sum_over_hosts(self, value: tf.Tensor, key: int) -> tf.Tensor:

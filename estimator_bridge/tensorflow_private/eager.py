@@ -77,13 +77,13 @@ def bound_wait_for_workers(
     """
     jobs = [job for job in ("chief", "worker") if job in cluster.jobs]
     # The message's module has moved between releases; ConfigProto has it in all of them.
-    entries = tf.compat.v1.ConfigProto().experimental.coordination_config.coordinated_job_list
+    job_list = tf.compat.v1.ConfigProto().experimental.coordination_config.coordinated_job_list
     for job in jobs:
-        entries.add(name=job, num_tasks=cluster.num_tasks(job))
+        job_list.add(name=job, num_tasks=cluster.num_tasks(job))
     eager_context().configure_coordination_service(
         service_type="standalone",
         service_leader=f"/job:{jobs[0]}/replica:0/task:0",
-        coordinated_jobs=list(entries),
+        coordinated_jobs=list(job_list),
         cluster_register_timeout_in_ms=int(seconds * 1000),
         heartbeat_timeout_in_ms=int(heartbeat_secs * 1000),
     )

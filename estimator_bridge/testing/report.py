@@ -45,7 +45,7 @@ class ModelReport:
     def __repr__(self) -> str:
         """Summarizes the results; ``details()`` has all values."""
         cores = sorted(self.losses)
-        lines = ["ModelReport: passed" + (f" on {_list_counts(cores)} core(s)" if cores else "")]
+        lines = ["ModelReport: passed" + (f" on {_text_of(cores)} core(s)" if cores else "")]
         for count in cores:
             lines.append(f"  loss on {count} core(s): {self.losses[count]:.7g}")
         if self.weights:
@@ -89,7 +89,7 @@ def _kind(value: Any) -> str:
     return f"{np.asarray(value).dtype} of shape {np.shape(value)}"
 
 
-def _list_counts(counts: Sequence[int]) -> str:
+def _text_of(counts: Sequence[int]) -> str:
     return " and ".join(filter(None, [", ".join(map(str, counts[:-1])), str(counts[-1])]))
 
 

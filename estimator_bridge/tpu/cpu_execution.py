@@ -69,8 +69,8 @@ class CPUExecution(Execution):
         return with_params(self._with_batch_size(params), use_tpu=False)
 
     def _with_batch_size(self, params: Any) -> Any:
-        more = {} if self._batch_size is None else {"batch_size": self._batch_size}
-        return with_params(params, **more)
+        entries = {} if self._batch_size is None else {"batch_size": self._batch_size}
+        return with_params(params, **entries)
 
 
 class DistributedCPUExecution(CPUExecution, DistributedExecution):

@@ -136,10 +136,10 @@ class EmbeddingTables:
         # Both have the table's size, so their shapes do not depend on the rows looked up.
         total = cross_replica_sum(tf.math.unsorted_segment_sum(gradients, rows, count))
         ones = tf.ones_like(rows, tf.float32)
-        lookup_counts = cross_replica_sum(tf.math.unsorted_segment_sum(ones, rows, count))
+        counts = cross_replica_sum(tf.math.unsorted_segment_sum(ones, rows, count))
         rate_fn = table.column.get_learning_rate_fn()
         rate = parameters.learning_rate if rate_fn is None else tf.cast(rate_fn(step), tf.float32)
-        return _update(variable, total, lookup_counts[:, tf.newaxis] > 0, rate, parameters)
+        return _update(variable, total, counts[:, tf.newaxis] > 0, rate, parameters)
 
 
 def _is_table_of(column: Any, name: str) -> bool:
@@ -152,7 +152,7 @@ def _is_table_of(column: Any, name: str) -> bool:
 def _update(
     variable: tf.Variable,
     gradient: tf.Tensor,
-    is_used: tf.Tensor,
+    mask: tf.Tensor,
     rate: Any,
     parameters: EmbeddingParameters,
 ) -> tf.Operation:
@@ -161,7 +161,7 @@ def _update(
     Args:
       variable: the table.
       gradient: the gradient of the whole table, summed over all replicas.
-      is_used: booleans of shape [rows, 1]: whether any replica looked up the row.
+      mask: booleans of shape [rows, 1]: whether any replica looked up the row.
       rate: the learning rate.
       parameters: the optimizer and its hyperparameters.
     """
@@ -169,7 +169,7 @@ def _update(
     if least is not None or most is not None:
         gradient = _clip(gradient, least, most)
     if isinstance(parameters, AdamParameters) and not parameters.lazy_adam:
-        is_used = tf.ones_like(is_used)
+        mask = tf.ones_like(mask)
     weights = variable.read_value()
     new = weights
     if parameters.weight_decay_factor is not None:
@@ -182,14 +182,14 @@ def _update(
     if isinstance(parameters, AdagradParameters):
         slot = _slot(variable, "Adagrad", parameters.initial_accumulator)
         accumulator = slot + tf.square(gradient)
-        updates.append(slot.assign(tf.where(is_used, accumulator, slot)))
+        updates.append(slot.assign(tf.where(mask, accumulator, slot)))
         new -= rate * gradient * tf.math.rsqrt(accumulator)
     elif isinstance(parameters, AdamParameters):
         m_slot, v_slot = (_slot(variable, f"Adam/{name}", 0.0) for name in "mv")
         m = parameters.beta1 * m_slot + (1 - parameters.beta1) * gradient
         v = parameters.beta2 * v_slot + (1 - parameters.beta2) * tf.square(gradient)
-        updates.append(m_slot.assign(tf.where(is_used, m, m_slot)))
-        updates.append(v_slot.assign(tf.where(is_used, v, v_slot)))
+        updates.append(m_slot.assign(tf.where(mask, m, m_slot)))
+        updates.append(v_slot.assign(tf.where(mask, v, v_slot)))
         if parameters.sum_inside_sqrt:
             new -= rate * m * tf.math.rsqrt(v + parameters.epsilon**2)
         else:
@@ -197,7 +197,7 @@ def _update(
     else:
         new -= rate * gradient
     new = _clip(new, parameters.clip_weight_min, parameters.clip_weight_max)
-    updates.append(variable.assign(tf.where(is_used, new, weights)))
+    updates.append(variable.assign(tf.where(mask, new, weights)))
     return tf.group(*updates)
 
 

@@ -310,11 +310,11 @@ class TPUEstimator(EstimatorV1):
             )
         if size is None:
             # The original has one phrase for training and another for the other modes.
-            name = f"{argument} in TPUEstimator constructor"
+            phrase = f"{argument} in TPUEstimator constructor"
             if mode == ModeKeys.TRAIN:
-                name = f"`{argument}`"
+                phrase = f"`{argument}`"
             raise ValueError(
-                f"{name} cannot be `None` in mode {mode!r} on a "
+                f"{phrase} cannot be `None` in mode {mode!r} on a "
                 f"TPU: pass the global batch size as TPUEstimator({argument}=...)."
             )
         strategy = self._strategy

@@ -65,11 +65,11 @@ class JoinedReplicas:
             @tf.custom_gradient
             def sum_with_gradient(x: tf.Tensor):
                 if is_in_loop:
-                    value = self._in_loops.sum(x, number, groups)
+                    total = self._in_loops.sum(x, number, groups)
                 else:
-                    value = tf.identity(x)
-                    sums.append(_Sum(x, value.op, groups))
-                return value, lambda dy: tf.raw_ops.CrossReplicaSum(
+                    total = tf.identity(x)
+                    sums.append(_Sum(x, total.op, groups))
+                return total, lambda dy: tf.raw_ops.CrossReplicaSum(
                     input=dy, group_assignment=groups
                 )
 

@@ -43,7 +43,7 @@ class Replicas:
 
 
 def trace_training(
-    result: EstimatorSpec | TPUEstimatorSpec,
+    model_spec: EstimatorSpec | TPUEstimatorSpec,
     replicas: Replicas,
     joins_by_strategy: bool,
     every_n_steps: int,
@@ -51,15 +51,15 @@ def trace_training(
     """Returns the model of a training step.
 
     Args:
-      result: the spec that model_fn returned.
+      model_spec: the spec that model_fn returned.
       replicas: the replicas that run the step.
       joins_by_strategy: whether TensorFlow's optimizers sum gradients, as under a strategy.
       every_n_steps: the host runs the host_call once every N steps.
     """
-    spec = as_tpu_spec(result)
+    spec = as_tpu_spec(model_spec)
     check_loss(spec.loss)
     loss = spec.loss
-    if isinstance(result, EstimatorSpec) and not replicas.are_whole:
+    if isinstance(model_spec, EstimatorSpec) and not replicas.are_whole:
         loss = whole_loss(loss, replicas.count)
     operation = reference(spec.train_op)
     if joins_by_strategy:
@@ -79,23 +79,25 @@ def trace_training(
     return TracedModel(whole, [operation], loss.name, host=stage)
 
 
-def trace_evaluation(result: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas) -> TracedModel:
+def trace_evaluation(
+    model_spec: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas
+) -> TracedModel:
     """Returns the model of an evaluation step; the host updates the metrics."""
-    spec = as_tpu_spec(result)
+    spec = as_tpu_spec(model_spec)
     check_loss(spec.loss)
     rows = Gathered(replicas.distinct_replicas)
     operations, hooks = _host_call(spec, rows)
     metrics, cut, checks = {}, None, []
-    if isinstance(result, EstimatorSpec):
-        metrics = result.eval_metric_ops
-        check_metrics_keep_count(result, replicas.count)
-        cut = cut_metrics(result)
+    if isinstance(model_spec, EstimatorSpec):
+        metrics = model_spec.eval_metric_ops
+        check_metrics_keep_count(model_spec, replicas.count)
+        cut = cut_metrics(model_spec)
         checks = list(cut.checks)
     elif spec.eval_metrics:
         function, tensors = spec.eval_metrics
         metrics = call_host_fn(function, rows.structure("eval_metrics[1]", tensors))
     losses = rows.tensor("loss", tf.reshape(spec.loss, [1]))
-    is_sum = isinstance(result, EstimatorSpec) and last_loss_is_sum()
+    is_sum = isinstance(model_spec, EstimatorSpec) and last_loss_is_sum()
     whole = EstimatorSpec(
         spec.mode,
         loss=spec.loss,
@@ -112,18 +114,18 @@ def trace_evaluation(result: EstimatorSpec | TPUEstimatorSpec, replicas: Replica
 
 
 def trace_prediction(
-    result: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas, padded_batch: int | None
+    model_spec: EstimatorSpec | TPUEstimatorSpec, replicas: Replicas, padded_batch: int | None
 ) -> TracedModel:
     """Returns the model of a prediction step.
 
     Args:
-      result: the spec that model_fn returned.
+      model_spec: the spec that model_fn returned.
       replicas: the replicas that run the step.
       padded_batch: a replica's batch size, if some of its examples may be padding; else None.
     """
-    spec = as_tpu_spec(result)
+    spec = as_tpu_spec(model_spec)
     predictions = spec.predictions
-    if isinstance(result, EstimatorSpec) and not isinstance(predictions, Mapping):
+    if isinstance(model_spec, EstimatorSpec) and not isinstance(predictions, Mapping):
         predictions = {"": predictions}
     if not isinstance(predictions, Mapping):
         raise TypeError(

@@ -88,10 +88,10 @@ class CheckpointMethods:
 
     def _fallback_checkpoint(self) -> Callable[[str], str | None]:
         """Returns a function that replaces checkpoints that cannot be restored."""
-        bad_paths: set[str] = set()
+        passed_paths: set[str] = set()
 
         def fallback_checkpoint(path: str) -> str | None:
-            bad_paths.add(path)
-            return latest_checkpoint(self._model_dir, passing_over=bad_paths)
+            passed_paths.add(path)
+            return latest_checkpoint(self._model_dir, passing_over=passed_paths)
 
         return fallback_checkpoint

@@ -165,10 +165,10 @@ class Estimator(ExportMethods, OriginalMethods):
     def model_fn(self) -> Callable[..., Any]:
         """The model_fn with params bound: takes features, labels, mode, config."""
 
-        def call(features: Any, labels: Any, mode: str, config: Any) -> Any:
+        def with_bound_params(features: Any, labels: Any, mode: str, config: Any) -> Any:
             return call_model_fn(self._model_fn, features, labels, mode, self.params, config)
 
-        return call
+        return with_bound_params
 
     def train(
         self,

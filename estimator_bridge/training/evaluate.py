@@ -56,7 +56,7 @@ def evaluate_program(
         source = program.input.open_later(
             session, program.inputs, is_watched=lambda: is_watched(graph, all_hooks)
         )
-        start = time.monotonic()
+        start_time = time.monotonic()
         logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
         path = open_session(
             program.session,
@@ -71,7 +71,7 @@ def evaluate_program(
         results = session.run(program.results)
         for hook in all_hooks:
             hook.end(session)
-        logging.info("Inference Time : %0.5fs", time.monotonic() - start)
+        logging.info("Inference Time : %0.5fs", time.monotonic() - start_time)
         logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
         write_results(output_dir, results, path)
     return {name: printed_as_number(value) for name, value in results.items()}
@@ -87,29 +87,29 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
         singly=bool(hooks),
     )
-    steps_run, logged_count, step = 0, 0, program.global_step
-    while not (loop.stop or program.is_stopped) and (steps is None or steps_run < steps):
+    batch_count, logged_count, step = 0, 0, program.global_step
+    while not (loop.stop or program.is_stopped) and (steps is None or batch_count < steps):
         end_if_asked()
-        most = math.inf if steps is None else steps - steps_run
+        most = math.inf if steps is None else steps - batch_count
         try:
-            result = loop.run(iterator, step, most, steps_run, None)
+            result = loop.run(iterator, step, most, batch_count, None)
         except ENDS as error:
             if disk_problem(error):  # a hook's file must not become larger
                 raise
             break
-        steps_run += result.steps
+        batch_count += result.steps
         if result.short_batch:
             fetch_values = evaluate_short_batch(program, result.short_batch, loop.fetched_refs)
-            steps_run += 1
+            batch_count += 1
             if fetch_values is not None:
                 loop.finish(fetch_values)
         if result.left_over:
             _evaluate_left_over(program, result.left_over)
-        logged_count = _tell(logged_count, steps_run, steps)
+        logged_count = _tell(logged_count, batch_count, steps)
         if result.input_ended:
             break
     program.check_input()
-    return steps_run
+    return batch_count
 
 
 def _evaluate_left_over(program: Program, elements: Sequence[list[Any]]) -> None:
@@ -128,12 +128,12 @@ def _evaluate_left_over(program: Program, elements: Sequence[list[Any]]) -> None
             break
 
 
-def _tell(logged_count: int, steps_run: int, steps: int | None) -> int:
+def _tell(logged_count: int, batch_count: int, steps: int | None) -> int:
     """Logs the batches since the last line, as often as the original did.
 
     Args:
       logged_count: the number of batches that the lines cover so far.
-      steps_run: the number of evaluated batches.
+      batch_count: the number of evaluated batches.
       steps: the number of batches to evaluate; without it, the original logged none.
 
     Returns:
@@ -141,7 +141,7 @@ def _tell(logged_count: int, steps_run: int, steps: int | None) -> int:
     """
     if steps is not None and logging.get_verbosity() <= logging.INFO:
         every = 1 if steps < _FEW else steps // 10
-        for count in range(logged_count + 1, steps_run + 1):
+        for count in range(logged_count + 1, batch_count + 1):
             if count % every == 0 or count == steps:
                 logging.info("Evaluation [%d/%d]", count, steps)
-    return steps_run
+    return batch_count

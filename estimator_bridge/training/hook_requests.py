@@ -47,16 +47,16 @@ class HookRequests:
     ):
         self._context = _train.SessionRunContext(original_args=original_args, session=session)
         self._requests = [(hook, hook.before_run(self._context)) for hook in hooks]
-        pairs = [(hook, request) for hook, request in self._requests if request]
+        requests = [(hook, request) for hook, request in self._requests if request]
         # A FeedFnHook fetches None.
-        self._fetches_of_hooks = [[] if r.fetches is None else r.fetches for _, r in pairs]
+        self._fetches_of_hooks = [[] if r.fetches is None else r.fetches for _, r in requests]
         self._identity = _identity(self._fetches_of_hooks)
         is_same = before is not None and before._identity == self._identity
         self.fetches: Fetches = (
             before.fetches if before and is_same else Fetches(session.graph, self._fetches_of_hooks)
         )
-        self.feeds = _merge_feeds(session, pairs)
-        self._options, self._trace_folder = _merge_options(pairs)
+        self.feeds = _merge_feeds(session, requests)
+        self._options, self._trace_folder = _merge_options(requests)
         self._metadata = _v1.RunMetadata()
 
     @property
@@ -99,10 +99,10 @@ def _identity(structure: Any) -> Any:
     return id(structure)
 
 
-def _merge_feeds(session: LiftedSession, pairs: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
+def _merge_feeds(session: LiftedSession, requests: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
     feeds: dict[str, Any] = {}
     fed_by: dict[str, Any] = {}
-    for hook, request in pairs:
+    for hook, request in requests:
         if not request.feed_dict:
             continue
         for ref, value in session.feeds(request.feed_dict).items():
@@ -115,10 +115,10 @@ def _merge_feeds(session: LiftedSession, pairs: Sequence[tuple[Any, Any]]) -> di
     return feeds
 
 
-def _merge_options(pairs: Sequence[tuple[Any, Any]]) -> tuple[Any, str | None]:
+def _merge_options(requests: Sequence[tuple[Any, Any]]) -> tuple[Any, str | None]:
     """Returns the strongest of the hooks' options, and the folder of a ProfilerHook among them."""
     merged, folder = _v1.RunOptions(), None
-    for hook, request in pairs:
+    for hook, request in requests:
         options = request.options
         if options is None:
             continue

@@ -185,12 +185,12 @@ class HookedLoop:
         steps = self._sync.agree(steps, self._stop_requested)
         if self.stop:
             return LoopResult(0, False, None, None, None)
-        due_hooks = due.within(steps)
+        hooks = due.within(steps)
         # Before the hooks' before_run, in which they look at their counts.
-        self._schedule.skip_before(due_hooks, steps, step)
-        call = self._call = HookRequests(self._session, due_hooks, self._original_args, self._call)
+        self._schedule.skip_before(hooks, steps, step)
+        call = self._call = HookRequests(self._session, hooks, self._original_args, self._call)
         fed, values = tuple(call.feeds), tuple(call.feeds.values())
-        start = time.perf_counter()
+        start_time = time.perf_counter()
         loop = self._loops.loop(call.fetches.refs, fed, is_single=steps == 1)
         loop, last_alone = self._sync.agree_on_loop(
             loop,
@@ -206,10 +206,10 @@ class HookedLoop:
             else:
                 result = loop(iterator, steps, rng_step, limit, values, singly=self._singly)
         self._sync.settle()
-        self._limits.observe(result.steps, time.perf_counter() - start)
+        self._limits.observe(result.steps, time.perf_counter() - start_time)
         note_progress()
         check_own_training()
-        self._schedule.skip_all(due_hooks, result.steps, step)
+        self._schedule.skip_all(hooks, result.steps, step)
         if result.fetch_values is not None and result.steps == steps:
             progress = lambda: _progress(result, step, limit)  # noqa: E731 - few steps are logged
             self.finish(result.fetch_values, result.limit_value, progress)

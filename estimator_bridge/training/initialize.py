@@ -191,8 +191,8 @@ def recover_last_checkpoints(saver: Any, path: str) -> None:
     """
     folder, now = os.path.dirname(path), steady_time()
     older = []
-    for entry in checkpoints_in(folder):
-        prefix = os.path.join(folder, os.path.basename(entry))
+    for checkpoint in checkpoints_in(folder):
+        prefix = os.path.join(folder, os.path.basename(checkpoint))
         for file in (prefix + ".index", prefix):  # a checkpoint of the old format is one file
             if identity_of(file):
                 # A file of the future would be kept, as one from after so many hours.

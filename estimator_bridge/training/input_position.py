@@ -250,15 +250,15 @@ def with_whole_position(
         )
         path = older
     path = path or checkpoint_path
-    lost_names = [name for hook in positions for name in hook.without_position(step_of(path))]
-    older = fallback_checkpoint(path) if lost_names else None
+    names = [name for hook in positions for name in hook.without_position(step_of(path))]
+    older = fallback_checkpoint(path) if names else None
     # Once only: where processes save at other steps than the chief, no older one is better.
     if older and not any(
         hook.damage(step_of(older)) or hook.without_position(step_of(older)) for hook in positions
     ):
         logging.warning(
             "%s was killed before it saved its input's position at step %d; taking %s",
-            lost_names[0].partition("_")[2].replace("_", " "),
+            names[0].partition("_")[2].replace("_", " "),
             step_of(path),
             older,
         )

@@ -116,11 +116,11 @@ class LossLogHook(CountingHook, ReachedHook):
         steps, seconds = progress.step - self._last[0], now - self._last[1]
         if progress.limit is None or steps <= 0 or seconds <= 0:
             return
-        secs_left = (progress.limit - progress.step) * seconds / steps
-        if secs_left < _LONG_SECS:
+        seconds_left = (progress.limit - progress.step) * seconds / steps
+        if seconds_left < _LONG_SECS:
             return
         rate = f", at {steps * self._examples / seconds:.4g} examples/s" if self._examples else ""
-        logging.info("About %d min left%s.", math.ceil(secs_left / 60), rate)
+        logging.info("About %d min left%s.", math.ceil(seconds_left / 60), rate)
 
 
 class _Pace:

@@ -56,8 +56,8 @@ def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: s
     """
     step = int(results[_GLOBAL_STEP])
     # format() without !s prints a float32 as one of Python's floats.
-    values = ", ".join(f"{k} = {v!s}" for k, v in sorted(results.items()) if not _is_bytes(v))
-    logging.info("Saving dict for global step %d: %s", step, values)
+    text = ", ".join(f"{k} = {v!s}" for k, v in sorted(results.items()) if not _is_bytes(v))
+    logging.info("Saving dict for global step %d: %s", step, text)
     summary = _summary()
     for name, value in results.items():
         if name != _GLOBAL_STEP and value is not None:

@@ -33,24 +33,24 @@ def check_model_fn(
             f"model_fn must be provided to Estimator as a function, got {model_fn!r}, which is not "
             "a callable object."
         )
-    names = fn_args(model_fn)
-    if "features" not in names:
+    parameters = fn_args(model_fn)
+    if "features" not in parameters:
         raise ValueError(
             f"model_fn ({describe_fn(model_fn)}) must include features argument. It is called by "
             f"name with those that it takes of {list(_ARGUMENTS)}."
         )
-    if params is not None and "params" not in names:
+    if params is not None and "params" not in parameters:
         raise ValueError(
             f"model_fn ({describe_fn(model_fn)}) does not include params argument, but params "
             f"({shown_params(params)}) is passed to Estimator. Add a params argument to it."
         )
-    if params is None and "params" in names:
+    if params is None and "params" in parameters:
         logging.warning(
             "Estimator's model_fn (%s) includes params argument, but params are not passed to "
             "Estimator.",
             model_fn,
         )
-    unknown = [name for name in names if name not in _ARGUMENTS]
+    unknown = [name for name in parameters if name not in _ARGUMENTS]
     if unknown:
         raise ValueError(
             f"model_fn ({describe_fn(model_fn)}) has following not expected args: {unknown}. It "
@@ -85,17 +85,17 @@ def call_model_fn(
     Raises:
       ValueError: there are labels and it takes none, or it did not return a spec of this mode.
     """
-    names = fn_args(model_fn)
+    parameters = fn_args(model_fn)
     arguments = {"features": features}
-    if "labels" in names:
+    if "labels" in parameters:
         arguments["labels"] = labels
     elif labels is not None:
         raise ValueError(
             "model_fn does not take labels, but input_fn returns labels: "
             f"{describe_fn(model_fn)}. Add a labels argument to it, or return features alone."
         )
-    available = {"mode": mode, "params": params, "config": config}
-    arguments.update({name: value for name, value in available.items() if name in names})
+    argument_values = {"mode": mode, "params": params, "config": config}
+    arguments.update({name: value for name, value in argument_values.items() if name in parameters})
     logging.info("Calling model_fn.")
     if runs_on:
         logging.info("Running %s on %s", mode, runs_on)

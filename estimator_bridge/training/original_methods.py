@@ -53,10 +53,10 @@ class OriginalMethods:
     def _call_input_fn(
         self, input_fn: Callable[..., Any], mode: str, input_context: Any = None
     ) -> Any:
-        available = {"mode": mode, "params": self.params, "config": self.config}
+        values = {"mode": mode, "params": self.params, "config": self.config}
         if input_context:
-            available["input_context"] = input_context
-        arguments = {name: available[name] for name in fn_args(input_fn) if name in available}
+            values["input_context"] = input_context
+        arguments = {name: values[name] for name in fn_args(input_fn) if name in values}
         with tf.device("/cpu:0"):
             return input_fn(**arguments)
 
@@ -105,10 +105,10 @@ class OriginalMethods:
                 "predict_keys argument is not valid in case of non-dict predictions. Got "
                 f"predict_keys={predict_keys!r}, and the model predicts {predictions!r}."
             )
-        selection = {key: value for key, value in predictions.items() if key in predict_keys}
-        if not selection:
+        outputs = {key: value for key, value in predictions.items() if key in predict_keys}
+        if not outputs:
             raise ValueError(
                 f"Expected to run at least one output from {list(predictions)}, provided "
                 f"{predict_keys}."
             )
-        return selection
+        return outputs

@@ -138,15 +138,15 @@ def _step_by_step(
         LoopLimits(steps=1),
         original_fetches=outputs,
     )
-    steps_run, has_ended = 0, False
+    batch_count, has_ended = 0, False
     while not (has_ended or loop.stop or program.is_stopped):
         # Not while the caller has control.
         with continue_trace(program.graph, program.execution.shards):
             try:
-                result = loop.run(iterator, step, 1, steps_run, None)
+                result = loop.run(iterator, step, 1, batch_count, None)
             except ENDS:
                 break
-        steps_run += result.steps
+        batch_count += result.steps
         has_ended = result.input_ended
         if result.steps:
             yield outputs_hook.values

@@ -49,13 +49,13 @@ class LoopAhead:
     def batches(self, iterator: Any) -> Iterator[dict[str, Any]]:
         """Yields the outputs of each batch; raises an error after the batches before it."""
         limits, most = LoopLimits(seconds=_SECONDS), 1
-        steps_run, has_ended, has_failed = 0, False, False
+        batch_count, has_ended, has_failed = 0, False, False
         while not has_ended:
             steps = 1 if has_failed else min(limits.steps(), most)
-            start = time.perf_counter()
+            start_time = time.perf_counter()
             with continue_trace(self._program.graph, self._program.execution.shards):
                 try:
-                    result = self._loop(iterator, steps, steps_run, singly=False)
+                    result = self._loop(iterator, steps, batch_count, singly=False)
                 except (tf.errors.OpError, *ENDS) as error:
                     if steps == 1 and isinstance(error, ENDS):
                         return
@@ -64,10 +64,10 @@ class LoopAhead:
                     # The results of the steps before it are lost: repeat, one at a time.
                     has_failed = True
                     with eager_mode():
-                        iterator = iter(self._dataset.skip(steps_run))
+                        iterator = iter(self._dataset.skip(batch_count))
                     continue
-            limits.observe(result.steps, time.perf_counter() - start)
-            steps_run, has_ended = steps_run + result.steps, result.input_ended
+            limits.observe(result.steps, time.perf_counter() - start_time)
+            batch_count, has_ended = batch_count + result.steps, result.input_ended
             if result.outputs:
                 most = max(1, _BYTES // max(1, sum(map(_size, result.outputs[-1]))))
             for values in result.outputs:

@@ -16,7 +16,7 @@ from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["apply_session_config"]
 
-_earlier_configs: set[bytes] = set()
+_configs: set[bytes] = set()
 
 # Defaults of every session, or settings of a cluster's session: ignoring them changes nothing.
 _HARMLESS = {
@@ -38,26 +38,26 @@ def apply_session_config(config: Any) -> None:
     Args:
       config: a ``tf.compat.v1.ConfigProto``, or None.
     """
-    if config is None or config.SerializeToString(deterministic=True) in _earlier_configs:
+    if config is None or config.SerializeToString(deterministic=True) in _configs:
         return
-    _earlier_configs.add(config.SerializeToString(deterministic=True))
+    _configs.add(config.SerializeToString(deterministic=True))
     with eager_mode():
-        refusals = _Refusals()
-        _apply_threads(config, refusals)
-        _apply_devices(config, refusals)
-        _apply_graph_options(config.graph_options, refusals)
+        rejections = _Rejections()
+        _apply_threads(config, rejections)
+        _apply_devices(config, rejections)
+        _apply_graph_options(config.graph_options, rejections)
         if config.log_device_placement:
             tf.debugging.set_log_device_placement(True)
-    refusals.none_of(
+    rejections.none_of(
         config,
         _HARMLESS
         | {"device_count", "gpu_options", "graph_options"}
         | {"inter_op_parallelism_threads", "intra_op_parallelism_threads"},
     )
-    refusals.warn()
+    rejections.warn()
 
 
-class _Refusals:
+class _Rejections:
     """Collects the settings that cannot be applied, each with the reason."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class _Refusals:
             )
 
 
-def _apply_threads(config: Any, refusals: _Refusals) -> None:
+def _apply_threads(config: Any, rejections: _Rejections) -> None:
     for name, getter, setter in (
         (
             "intra_op_parallelism_threads",
@@ -103,10 +103,10 @@ def _apply_threads(config: Any, refusals: _Refusals) -> None:
     ):
         value = getattr(config, name)
         if value and getter() != value:
-            refusals.attempt(f"{name}: {value}", lambda s=setter, n=value: s(n))  # type: ignore[misc]
+            rejections.attempt(f"{name}: {value}", lambda s=setter, n=value: s(n))  # type: ignore[misc]
 
 
-def _apply_devices(config: Any, refusals: _Refusals) -> None:
+def _apply_devices(config: Any, rejections: _Rejections) -> None:
     gpus = tf.config.list_physical_devices("GPU")
     options = config.gpu_options
     visible = gpus
@@ -116,21 +116,21 @@ def _apply_devices(config: Any, refusals: _Refusals) -> None:
     if "GPU" in config.device_count:
         visible = visible[: config.device_count["GPU"]]
     if visible != gpus:
-        refusals.attempt(
+        rejections.attempt(
             "device_count and gpu_options.visible_device_list",
             lambda: tf.config.set_visible_devices(visible, "GPU"),
         )
     if options.allow_growth:
         for gpu in visible:
-            refusals.attempt(
+            rejections.attempt(
                 "gpu_options.allow_growth",
                 lambda gpu=gpu: tf.config.experimental.set_memory_growth(gpu, True),  # type: ignore[misc]
             )
     if gpus:  # programs set a share of GPU memory on any machine; without GPUs nothing is lost
-        refusals.none_of(options, {"allow_growth", "visible_device_list"}, "gpu_options.")
+        rejections.none_of(options, {"allow_growth", "visible_device_list"}, "gpu_options.")
 
 
-def _apply_graph_options(options: Any, refusals: _Refusals) -> None:
+def _apply_graph_options(options: Any, rejections: _Rejections) -> None:
     optimizer = options.optimizer_options
     if optimizer.global_jit_level > 0:  # ON_1 and ON_2; OFF is -1
         tf.config.optimizer.set_jit("autoclustering")
@@ -144,9 +144,9 @@ def _apply_graph_options(options: Any, refusals: _Refusals) -> None:
     if rewrites:
         tf.config.optimizer.set_experimental_options(rewrites)
     names = {field.name for field, _ in options.rewrite_options.ListFields()} - unknown
-    refusals.none_of(options.rewrite_options, names, "graph_options.rewrite_options.")
-    refusals.none_of(optimizer, {"global_jit_level"}, "graph_options.optimizer_options.")
-    refusals.none_of(options, {"optimizer_options", "rewrite_options"}, "graph_options.")
+    rejections.none_of(options.rewrite_options, names, "graph_options.rewrite_options.")
+    rejections.none_of(optimizer, {"global_jit_level"}, "graph_options.optimizer_options.")
+    rejections.none_of(options, {"optimizer_options", "rewrite_options"}, "graph_options.")
 
 
 # The names of tf.config.optimizer.set_experimental_options, which are those of the proto.

@@ -116,8 +116,8 @@ class ShortStep:
                 result = self.loop(here)(iterator, 1)
             finally:
                 end_iterator(iterator)
-        others = [ref for ref in fetches if ref not in here]
-        values = self._of_session(others)
+        extra_refs = [ref for ref in fetches if ref not in here]
+        values = self._of_session(extra_refs)
         return None if values is None else {**(result.fetch_values or {}), **values}
 
     def loop(self, fetches: tuple[str, ...] = ()) -> StepLoop:

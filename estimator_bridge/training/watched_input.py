@@ -29,11 +29,11 @@ def is_watched(graph: tf.Graph, hooks: Sequence[Any]) -> bool:
 
 def _is_of_program(hook: Any) -> bool:
     """Whether a hook, or what it calls, is of the program."""
-    hooks = [hook]
+    objects = [hook]
     if isinstance(hook, _train.CheckpointSaverHook):
-        hooks += listeners_of(hook)
+        objects += listeners_of(hook)
     return isinstance(hook, _train.FeedFnHook) or any(
-        not _is_of_library(type(one).__module__) for one in hooks
+        not _is_of_library(type(one).__module__) for one in objects
     )
 
 

@@ -75,11 +75,11 @@ class Console:
         table.add_column(justify="left")
         table.add_column(justify="right")
         for name, value in values.items():
-            table.add_row(name, _value_text(value))
+            table.add_row(name, _text_of(value))
         self._rich.print(table)
 
 
-def _value_text(value: object) -> str:
+def _text_of(value: object) -> str:
     if isinstance(value, str):
         return value
     number = float(value)  # type: ignore[arg-type]  # a number of Python's or of NumPy's

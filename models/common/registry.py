@@ -61,12 +61,12 @@ def _foreign_flags(name: str) -> frozenset[str]:
 
 def define_model_flags(flag_values: absl_flags.FlagValues = absl_flags.FLAGS) -> None:
     """Defines `--model` and the flags of each model."""
-    about_models = "; ".join(f"{name}: {entry_of(name).about}" for name in model_names())
+    descriptions = "; ".join(f"{name}: {entry_of(name).about}" for name in model_names())
     absl_flags.DEFINE_enum(
         "model",
         DEFAULT,
         list(model_names()),
-        f"The model to train. {about_models}. Its README.md in models/ has its flags and defaults.",
+        f"The model to train. {descriptions}. Its README.md in models/ has its flags and defaults.",
         flag_values=flag_values,
     )
     for name in model_names():

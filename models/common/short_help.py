@@ -67,8 +67,8 @@ def short_help(argv: Sequence[str], about: str, flag_values: absl_flags.FlagValu
 def _model(argv: Sequence[str]) -> str:
     """Returns the model that a command line names, or the default."""
     words = " ".join(argv[1:])
-    names = re.findall(r"(?:^|\s)--?model[=\s](\S+)", words)
-    return names[-1] if names and names[-1] in model_names() else DEFAULT
+    models = re.findall(r"(?:^|\s)--?model[=\s](\S+)", words)
+    return models[-1] if models and models[-1] in model_names() else DEFAULT
 
 
 def _rows(

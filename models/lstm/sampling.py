@@ -74,13 +74,13 @@ def sample(model_dir: str, prompt: str = "\n", how: Sampling = Sampling()) -> st
             [v1.placeholder(tf.float32, [1, params["units"]]) for _ in range(2)]
             for _ in layers.recurrent
         ]
-        random_number = v1.placeholder(tf.int32, [])
+        position = v1.placeholder(tf.int32, [])
         logits, after = layers.step(value, states)
-        choice = tf.cast(_choose(logits, random_number, how), tf.int32)
+        choice = tf.cast(_choose(logits, position, how), tf.int32)
         state_values = session.run(tf.nest.map_structure(tf.zeros_like, states))
         content = bytearray(prompt.encode())
         for at in range(len(content) + how.length - 1):
-            feed = {value: [content[at]], random_number: at}
+            feed = {value: [content[at]], position: at}
             feed.update(zip(tf.nest.flatten(states), tf.nest.flatten(state_values)))
             (following,), state_values = session.run([choice, after], feed)
             if at + 1 == len(content):

@@ -69,14 +69,14 @@ def _write(path: Path, examples: Iterable[tf.train.Example]) -> None:
 
 def _example(**values: list) -> tf.train.Example:
     features = {}
-    for key, numbers in values.items():
+    for key, items in values.items():
         name = key.replace("__", "/")
-        if isinstance(numbers[0], bytes):
-            features[name] = tf.train.Feature(bytes_list=tf.train.BytesList(value=numbers))
-        elif isinstance(numbers[0], float):
-            features[name] = tf.train.Feature(float_list=tf.train.FloatList(value=numbers))
+        if isinstance(items[0], bytes):
+            features[name] = tf.train.Feature(bytes_list=tf.train.BytesList(value=items))
+        elif isinstance(items[0], float):
+            features[name] = tf.train.Feature(float_list=tf.train.FloatList(value=items))
         else:
-            features[name] = tf.train.Feature(int64_list=tf.train.Int64List(value=numbers))
+            features[name] = tf.train.Feature(int64_list=tf.train.Int64List(value=items))
     return tf.train.Example(features=tf.train.Features(feature=features))
 
 

@@ -95,17 +95,17 @@ def matrix(results: Results) -> Iterator[str]:
     yield "| program | " + " | ".join(slices) + " |"
     yield "|---" * (len(slices) + 1) + "|"
     compiled = dict.fromkeys(slices, 0)
-    step_counts = dict.fromkeys(slices, 0)
+    totals = dict.fromkeys(slices, 0)
     for program, steps_by_slice in results.programs.items():
         cells = []
         for name in slices:
             steps = steps_by_slice.get(name, [])
             compiled_count = sum(step["compiled"] for step in steps)
             compiled[name] += compiled_count
-            step_counts[name] += len(steps)
+            totals[name] += len(steps)
             cells.append(f"{compiled_count} of {len(steps)}" if steps else "")
         yield f"| {program} | " + " | ".join(cells) + " |"
-    cells = [f"{compiled[name]} of {step_counts[name]}" for name in slices]
+    cells = [f"{compiled[name]} of {totals[name]}" for name in slices]
     yield "| all | " + " | ".join(cells) + " |"
 
 

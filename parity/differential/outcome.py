@@ -14,12 +14,12 @@ __all__ = [
     "NO_LESS",
     "NO_MORE",
     "REMARK",
+    "class_and_bases",
     "error_of",
     "no_less",
     "no_more",
     "of",
     "plain",
-    "raised",
 ]
 
 ERROR = "raised "  # begins an error's classes: the type itself, then its bases
@@ -72,7 +72,7 @@ def no_more(value: Any) -> dict[str, Any]:
     return {NO_MORE: value}
 
 
-def raised(error: BaseException) -> str:
+def class_and_bases(error: BaseException) -> str:
     """Returns an error's class and its bases, most derived first."""
     names = [kind.__name__ for kind in type(error).__mro__ if kind is not object]
     return ERROR + " < ".join(names)
@@ -87,7 +87,7 @@ def error_of(function: Any, *args: Any, **kwargs: Any) -> list:
     try:
         return ["value", plain(function(*args, **kwargs))]
     except BaseException as error:
-        return ["error", raised(error), REMARK + str(error)[:400]]
+        return ["error", class_and_bases(error), REMARK + str(error)[:400]]
 
 
 def of(function: Any, folder: str) -> Any:
@@ -105,7 +105,7 @@ def of(function: Any, folder: str) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        outcome = {"raised": raised(error), "message": REMARK + str(error)[:1500]}
+        outcome = {"raised": class_and_bases(error), "message": REMARK + str(error)[:1500]}
     place = re.escape(tempfile.gettempdir()) + r"/[\w.-]{8,}"
     text = re.sub(place, "FOLDER", json.dumps(outcome))
     return json.loads(re.sub(r"(FOLDER[\w/.-]*/)\d{10}\b", r"\1SECOND", text))  # of an export

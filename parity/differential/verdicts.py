@@ -67,10 +67,12 @@ def expected() -> dict[str, Expected]:
     headings = set(re.findall(r"^##+ (.+)$", _PAGE.read_text(encoding="utf-8"), re.MULTILINE))
     table = json.loads(_TABLE.read_text(encoding="utf-8"))
     entries = {name: Expected(**entry) for name, entry in table.items()}
-    lack = {name: entry.section for name, entry in entries.items() if entry.section not in headings}
-    if lack:
+    unknown = {
+        name: entry.section for name, entry in entries.items() if entry.section not in headings
+    }
+    if unknown:
         raise ValueError(
-            f"{_TABLE.name} names sections that {_PAGE.name} does not have: {lack}. "
+            f"{_TABLE.name} names sections that {_PAGE.name} does not have: {unknown}. "
             f"Write them there, or take one of {sorted(headings)}"
         )
     return entries

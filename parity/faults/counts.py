@@ -48,8 +48,8 @@ def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]
         cells = [case, outcome["tried"], outcome["count"], _in_words(outcome["told"]), *theirs]
         yield _row(map(str, cells))
     yield ""
-    count, held_count = (sum(case[key] for case in here.values()) for key in ("tried", "count"))
-    yield f"{held_count} of {count} held."
+    attempts, pass_count = (sum(case[key] for case in here.values()) for key in ("tried", "count"))
+    yield f"{pass_count} of {attempts} held."
 
 
 def _in_words(counts_by_text: Mapping[str, int]) -> str:

@@ -160,7 +160,7 @@ def losses(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     Empty files do not count, nor an empty folder with the complete name of a staging folder: they
     show nothing of who wrote them.
     """
-    result = []
+    losses = []
     full = {str(above) for path in before for above in PurePosixPath(path).parents}
     for path, content in before.items():
         is_note = path == "model/.estimator_bridge.deleting" and repr(_NOTE) in content
@@ -168,8 +168,8 @@ def losses(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
         if is_note or is_staging or content.endswith("b''"):
             continue
         if content not in map(after.get, _names(path)):
-            result.append(f"{path}: {content[:80]} is now {after.get(path, 'gone')[:80]}")
-    return result
+            losses.append(f"{path}: {content[:80]} is now {after.get(path, 'gone')[:80]}")
+    return losses
 
 
 def _names(path: str) -> Iterator[str]:

@@ -48,7 +48,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
     results = {}
     with tempfile.TemporaryDirectory() as name:
         for case in names:
-            count = _FOLDERS[case] * options.tried // sum(_FOLDERS.values())
+            count = _FOLDERS[case] * options.attempts // sum(_FOLDERS.values())
             seeds = range(options.seed, options.seed + max(count, 1))[:: options.every]
             outcomes = []
             for start in range(0, len(seeds), _TOGETHER):

@@ -55,15 +55,15 @@ class _AtStep(_Hook):
     """Calls a function after a number of steps."""
 
     def __init__(self, function: Callable[[], Any], steps: int = AT_STEP):
-        self._function, self._steps, self._steps_run = function, steps, 0
+        self._function, self._steps, self._step_count = function, steps, 0
 
     def before_run(self, run_context):
         """Requests a call at each step."""
 
     def after_run(self, run_context, run_values):
         """Counts a step."""
-        self._steps_run += 1
-        if self._steps_run == self._steps:
+        self._step_count += 1
+        if self._step_count == self._steps:
             self._function()
 
 

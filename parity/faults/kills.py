@@ -132,14 +132,14 @@ class Ground:
 def _each(program: Callable[[str], None]) -> Callable[[str], str]:
     """Returns a function that runs the program and returns its error; "" if there is none."""
 
-    def try_place(place: str) -> str:
+    def error_of(place: str) -> str:
         try:
             program(place)
         except Exception as error:
             return f"{type(error).__name__}: {error}"
         return ""
 
-    return try_place
+    return error_of
 
 
 def _write(file: Path, content: Any) -> None:

@@ -15,11 +15,11 @@ class Options:
     Attributes:
       every: N tries every N-th place of a fault.
       seed: the seed of random choices.
-      tried: the number of random folders, for the kinds that have any.
+      attempts: the number of random folders, for the kinds that have any.
       results: a file with earlier results, which are not tried again; new ones are added.
     """
 
     every: int = 1
     seed: int = 0
-    tried: int = 1000
+    attempts: int = 1000
     results: Path | None = None

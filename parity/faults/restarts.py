@@ -141,13 +141,13 @@ def mended(outcome: Mapping[str, Any]) -> bool:
     return outcome["began"] in _STEPS[-2:] and outcome["same"]
 
 
-def _is_refused(outcome: Mapping[str, Any]) -> bool:
+def _is_refusal(outcome: Mapping[str, Any]) -> bool:
     """Returns whether it ended with an error about checkpoints, before it wrote anything."""
     return "Checkpoint" in outcome["error"] and outcome["began"] is None and outcome["kept"]
 
 
 _HELD: dict[str, Callable[[Mapping[str, Any]], bool]] = {
-    **{case: _is_refused for case in _DAMAGES if case.startswith("all ")},
+    **{case: _is_refusal for case in _DAMAGES if case.startswith("all ")},
     "second training": lambda outcome: outcome["error"] == "ModelDirInUseError",
     "readers": lambda outcome: not outcome["error"],
 }

@@ -55,18 +55,18 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         words = ["-m", "parity.faults.server_program", str(model_dir)]
         cluster.start_all(*words, PYTHONWARNINGS="ignore")
         _wait_for_step(cluster, model_dir, _ENOUGH)
-        for _ in range(options.tried):
+        for _ in range(options.attempts):
             case = next(turns)
             outcome = _once(cluster, model_dir, next(places[case]), words)
             print(json.dumps({"case": case, **outcome}), file=sys.stderr, flush=True)
             outcomes[case].append(outcome)
-            if not _has_held(outcome):
+            if not _passes(outcome):
                 print(cluster.outputs(), file=sys.stderr, flush=True)
                 break  # nothing can be learned from later kills
         cluster.send("chief 0", signal.SIGTERM)
         cluster.wait("chief 0")
-    attempts = {name: own for name, own in outcomes.items() if own}
-    return {name: summarize_case(own, _has_held, _describe) for name, own in attempts.items()}
+    nonempty = {name: own for name, own in outcomes.items() if own}
+    return {name: summarize_case(own, _passes, _describe) for name, own in nonempty.items()}
 
 
 def _once(cluster: Cluster, model_dir: Path, victims: str, words: Sequence[str]) -> dict[str, Any]:
@@ -84,9 +84,9 @@ def _once(cluster: Cluster, model_dir: Path, victims: str, words: Sequence[str])
     while goes_on and any(_starts(cluster, place) == starts[place] for place in trainers):
         goes_on = time.monotonic() < end
         time.sleep(0.1)
-    dead = [place for place in cluster.places if cluster.has_ended(place)]
+    dead_places = [place for place in cluster.places if cluster.has_ended(place)]
     secs = round(time.monotonic() - began, 1)
-    return {"killed": victims, "goes_on": goes_on, "ended": dead, "secs": secs}
+    return {"killed": victims, "goes_on": goes_on, "ended": dead_places, "secs": secs}
 
 
 def _starts(cluster: Cluster, place: str) -> int:
@@ -109,7 +109,7 @@ def _wait_for_step(cluster: Cluster, model_dir: Path, step: int) -> bool:
     return True
 
 
-def _has_held(outcome: Mapping[str, Any]) -> bool:
+def _passes(outcome: Mapping[str, Any]) -> bool:
     return outcome["goes_on"] and not outcome["ended"]
 
 

@@ -98,9 +98,9 @@ def _case(name: str) -> dict[str, Any]:
         least = _FIRST_EVALUATION if place == "train_and_evaluate" else hanging.AT_STEP - 1
         stands = step is None if place in _NO_CHECKPOINT else (step or 0) >= least
         codes = (128 + first, 128 + signal.SIGKILL if place in _IS_KILLED else None)
-        has_held = code in codes and code is not None and stands and not lines
+        passes = code in codes and code is not None and stands and not lines
         return {
-            "secs": round(secs, 1), "code": code, "step": step, "lines": lines, "held": has_held,
+            "secs": round(secs, 1), "code": code, "step": step, "lines": lines, "held": passes,
             "known": False, "output": process.output[-2000:],
         }  # fmt: skip
 
@@ -118,9 +118,9 @@ def table(here: Mapping[str, Any], original: Mapping[str, Any]) -> Iterable[str]
         if not tried_cases:
             continue
         total += tried_cases
-        held_text = f"{sum(case['held'] for case in tried_cases)} of {len(tried_cases)}"
+        pass_count = f"{sum(case['held'] for case in tried_cases)} of {len(tried_cases)}"
         others = [original.get(f"{place}:{signal}") for signal in theirs]
-        yield _row([place, *map(_describe, cases), held_text, *map(_describe, others)])
+        yield _row([place, *map(_describe, cases), pass_count, *map(_describe, others)])
     yield ""
     yield f"{sum(case['held'] for case in total)} of {len(total)} held."
 

@@ -131,11 +131,11 @@ def differences(one: Mapping[str, Any], right: Mapping[str, Any]) -> list[tuple[
 
 def _of_points(where: str, expected_points: Any, actual_points: Any) -> Iterable[tuple[str, str]]:
     steps = [step for step, _ in actual_points]
-    lost_steps = [step for step, _ in expected_points if step not in steps]
+    missing_steps = [step for step, _ in expected_points if step not in steps]
     if len(set(steps)) < len(steps):
         yield "summaries twice", f"{where} {steps}"
-    if lost_steps:
-        yield "summaries lost", f"{where} {lost_steps}"
+    if missing_steps:
+        yield "summaries lost", f"{where} {missing_steps}"
     values = dict(map(tuple, expected_points))
     if any(values.get(step) != value for step, value in actual_points):
         yield "other summaries", where

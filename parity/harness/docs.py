@@ -93,8 +93,8 @@ def _public(score: dict[str, Any], theirs: dict[str, Any]) -> _Public:
     cannot = len(_public_failures(theirs))
     total = score["passed"] - score["passed_private"] + len(public) - cannot
     if WHOLE_FILE in score["failed"]:  # counts for all tests of the file
-        lost_count = theirs["passed"] - theirs["passed_private"] - 1
-        return _Public(total + lost_count, len(new) + lost_count, later)
+        misses = theirs["passed"] - theirs["passed_private"] - 1
+        return _Public(total + misses, len(new) + misses, later)
     return _Public(total, len(new), later)
 
 
@@ -242,11 +242,11 @@ def _misses(
         yield ""
         both = set(here[file])
         for why in sorted(tests):
-            names = [
+            entries = [
                 f"`{_short(test)}`" + ("" if set(modes) == both else f" ({', '.join(modes)})")
                 for test, modes in sorted(tests[why].items())
             ]
-            yield f"- {why}: {', '.join(names)}"
+            yield f"- {why}: {', '.join(entries)}"
         yield ""
 
 

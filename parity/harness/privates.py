@@ -58,17 +58,17 @@ def private_names(
         shared += kind.decorator_list
         tests = {name: [node] for name, node in methods.items() if name.startswith("test")}
         # Its set-up is all that a class shows of the tests that it inherits from another file.
-        for name, nodes in {"": [], **tests}.items():
-            reachable_nodes = source.reachable([*nodes, *shared], methods)
-            names = {n for node in reachable_nodes for n in source.privates(node)}
-            names |= _lacking_their_use(reachable_nodes, source)
+        for name, own_nodes in {"": [], **tests}.items():
+            nodes = source.reachable([*own_nodes, *shared], methods)
+            names = {n for node in nodes for n in source.privates(node)}
+            names |= _lacking_their_use(nodes, source)
             names_by_test[kind.name, name] = tuple(sorted(names))
     return Privates(names_by_test)
 
 
-def _lacking_their_use(reachable_nodes: list[ast.AST], source: Source) -> set[str]:
+def _lacking_their_use(nodes: list[ast.AST], source: Source) -> set[str]:
     """Returns names of which the test uses a part that the stand-in lacks."""
-    parts = [p for node in reachable_nodes for p in ast.walk(node) if isinstance(p, ast.Attribute)]
+    parts = [p for node in nodes for p in ast.walk(node) if isinstance(p, ast.Attribute)]
     attributes = {part.attr for part in parts}
     names = {
         f"{source.project[part.value.id]}.{part.attr}"

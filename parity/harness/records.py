@@ -51,9 +51,9 @@ def _as_text(scores: Scores) -> str:
     for file in sorted(scores):
         for mode in sorted(scores[file]):
             counts = dict(scores[file][mode])
-            failures = [f"{_dump(test)}:{_dump(why)}" for test, why in counts.pop("failed").items()]
-            failures_text = f"{{\n{_lines(failures)}}}" if failures else "{}"
-            runs.append((file, f'"{mode}":{_dump(counts)[:-1]},"failed":{failures_text}}}'))
+            entries = [f"{_dump(test)}:{_dump(why)}" for test, why in counts.pop("failed").items()]
+            failures = f"{{\n{_lines(entries)}}}" if entries else "{}"
+            runs.append((file, f'"{mode}":{_dump(counts)[:-1]},"failed":{failures}}}'))
     files = [
         f"{_dump(file)}:{{\n{_lines(run for f, run in runs if f == file)}}}"
         for file in sorted(scores)

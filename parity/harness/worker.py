@@ -39,7 +39,7 @@ class Reporter(unittest.TestResult):
         seconds = time.monotonic() - self._began
         self._write({"event": "end", "test": test_id(test), "seconds": seconds, **self._outcome})
 
-    def _end_test(self, test: Any, result: str, detail: str) -> None:
+    def _end(self, test: Any, result: str, detail: str) -> None:
         if isinstance(test, unittest.TestCase):
             self._outcome = {"result": result, "detail": detail}
         else:  # setUpClass or setUpModule: none of the class's tests will run
@@ -48,7 +48,7 @@ class Reporter(unittest.TestResult):
 
     def addError(self, test: Any, err: Any) -> None:
         """Keeps an error, or a failure."""
-        self._end_test(test, "failed", "".join(traceback.format_exception(*err)))
+        self._end(test, "failed", "".join(traceback.format_exception(*err)))
 
     addFailure = addError
 
@@ -59,15 +59,15 @@ class Reporter(unittest.TestResult):
 
     def addSkip(self, test: Any, reason: str) -> None:
         """Keeps the reason for a skipped test."""
-        self._end_test(test, "skipped", reason)
+        self._end(test, "skipped", reason)
 
     def addExpectedFailure(self, test: Any, err: Any) -> None:
         """Counts an expected failure as a pass."""
-        self._end_test(test, "passed", "")
+        self._end(test, "passed", "")
 
     def addUnexpectedSuccess(self, test: Any) -> None:
         """Counts an unexpected success as a failure."""
-        self._end_test(test, "failed", "It was expected to fail, and passed.")
+        self._end(test, "failed", "It was expected to fail, and passed.")
 
 
 def test_id(test: unittest.TestCase) -> str:

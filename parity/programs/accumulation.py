@@ -69,8 +69,8 @@ def accumulated(optimizer, loss, step):
 
     with tf.control_dependencies(adding):
         full = tf.equal((step + 1) % BATCHES, 0)
-        operation = tf.cond(full, apply, tf.no_op)
-        with tf.control_dependencies([operation]):
+        update = tf.cond(full, apply, tf.no_op)
+        with tf.control_dependencies([update]):
             return tf.assign_add(step, 1)
 
 

@@ -131,8 +131,8 @@ UNORDERED = {"ordered_step": False}
 def train(loss, ordered_step):
     step = tf.train.get_global_step()
     rate = tf.train.polynomial_decay(0.002, step, decay_steps=120, end_learning_rate=0.0)
-    now = tf.cast(step, tf.float32)
-    rate = tf.where(now < 10.0, 0.002 * (now + 1.0) / 10.0, rate)  # warm up, then decay
+    position = tf.cast(step, tf.float32)
+    rate = tf.where(position < 10.0, 0.002 * (position + 1.0) / 10.0, rate)  # warm up, then decay
     variables = tf.trainable_variables()
     gradients, _ = tf.clip_by_global_norm(tf.gradients(loss, variables), 1.0)
     optimizer = AdamWeightDecayOptimizer(rate, exclude=("norm", "bias"))

@@ -54,7 +54,7 @@ def spec():
 
 
 def batches(params, name, repeat):
-    parsing_spec = {**spec(), "answer": tf.io.FixedLenFeature([], tf.string)}
+    features = {**spec(), "answer": tf.io.FixedLenFeature([], tf.string)}
     table = tf.lookup.StaticHashTable(
         tf.lookup.KeyValueTensorInitializer(
             CLASSES, list(range(len(CLASSES))), value_dtype=tf.int64
@@ -63,7 +63,7 @@ def batches(params, name, repeat):
     )
     data = tf.data.TFRecordDataset(os.path.join(params["folder"], name))
     data = (data.repeat() if repeat else data).batch(params["batch_size"])
-    data = data.map(lambda text: tf.io.parse_example(text, parsing_spec))
+    data = data.map(lambda text: tf.io.parse_example(text, features))
     iterator = data.make_initializable_iterator()
     tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, iterator.initializer)
     features = iterator.get_next()

@@ -45,7 +45,7 @@ def serving_input():
 def streaming_concat(values, name):
     """A metric whose value is all inputs so far: a local variable that grows."""
     with tf.variable_scope(name):
-        buffer = tf.get_variable(
+        values_so_far = tf.get_variable(
             "seen",
             initializer=lambda: tf.zeros([0], tf.float32),
             validate_shape=False,
@@ -54,15 +54,15 @@ def streaming_concat(values, name):
             use_resource=True,
             collections=[tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.METRIC_VARIABLES],
         )
-        return buffer.read_value(), tf.assign(
-            buffer, tf.concat([buffer, values], axis=0), validate_shape=False
+        return values_so_far.read_value(), tf.assign(
+            values_so_far, tf.concat([values_so_far, values], axis=0), validate_shape=False
         )
 
 
 def eval_metrics(labels, guesses, weights):
     high, guessed_high = labels > 0.0, guesses > 0.0
     thirds = [tf.cast(v > -0.5, tf.int64) + tf.cast(v > 0.5, tf.int64) for v in (labels, guesses)]
-    values, see = streaming_concat(labels, "labels")
+    all_labels, see = streaming_concat(labels, "labels")
     errors, add_error = streaming_concat(labels - guesses, "errors")
     return {
         "rmse": tf.metrics.root_mean_squared_error(labels, guesses),
@@ -72,7 +72,10 @@ def eval_metrics(labels, guesses, weights):
         "recall": tf.metrics.recall(high, guessed_high),
         "per_class": tf.metrics.mean_per_class_accuracy(thirds[0], thirds[1], 3),
         "cosine": tf.metrics.mean_cosine_distance(labels, guesses, dim=0),
-        "all": ({"labels": values, "errors": (errors, tf.size(errors))}, tf.group(see, add_error)),
+        "all": (
+            {"labels": all_labels, "errors": (errors, tf.size(errors))},
+            tf.group(see, add_error),
+        ),
     }
 
 

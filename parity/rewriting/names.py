@@ -42,7 +42,7 @@ def lines_of(text: str) -> Counter[str]:
     names: dict[int, set[str]] = {}
     for binding in module.imports:
         target = binding.target
-        if binding.local_name == "*":
+        if binding.variable == "*":
             target = target.removesuffix(".*")
         elif not binding.alias.asname and not hasattr(binding.statement, "module"):
             target = binding.alias.name  # import a.b binds a

@@ -44,9 +44,11 @@ def private_names(folders: Iterable[Path]) -> dict[str, Any]:
             if sources is None:
                 continue
             source, module = sources
-            used_names |= _names(module)
+            used_names |= _names_in(module)
             after = rewrite_text(module, rules, file.findings)[0]
-            remaining_names |= _names(module if after == source.text else Module(file.path, after))
+            remaining_names |= _names_in(
+                module if after == source.text else Module(file.path, after)
+            )
         users += bool(used_names)
         names |= used_names
     missing = {name for name in names if verdict_of(name) != "right"}
@@ -59,9 +61,9 @@ def private_names(folders: Iterable[Path]) -> dict[str, Any]:
     }
 
 
-def _names(module: Module) -> set[str]:
+def _names_in(module: Module) -> set[str]:
     """Returns the private names of a source that `check` takes for there, modules included."""
-    targets = {binding.target for binding in module.imports if binding.local_name != "*"}
+    targets = {binding.target for binding in module.imports if binding.variable != "*"}
     targets |= {use.target for use in module.scopes.references if use.import_ is not None}
     names = set()
     for target in targets:

@@ -27,7 +27,7 @@ class FakeProcess:
     instances: ClassVar[list] = []
 
     def __init__(self, python, program, way, options):
-        self.started, self.way, self.orders = 1.0, way, []
+        self.start_time, self.way, self.orders = 1.0, way, []
         self.instances.append(self)
 
     def order(self, **order):

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.legacy.running.bridges.dimensions import accept_float_dimensions
+from estimator_bridge.legacy.running.bridges.dimensions import accept_old_dimensions
 
 
 @pytest.fixture
 def bridged():
     dimension = tf.compat.v1.Dimension
     init = dimension.__init__
-    accept_float_dimensions()
-    accept_float_dimensions()  # to call it again changes nothing
+    accept_old_dimensions()
+    accept_old_dimensions()  # to call it again changes nothing
     yield
     dimension.__init__ = init
 
@@ -39,3 +39,20 @@ def test_other_floats_are_not(value):
 def test_a_negative_one_is_not():
     with pytest.raises(ValueError, match="-2 must be >= 0"):
         tf.TensorShape([-2.0])
+
+
+@pytest.mark.usefixtures("bridged")
+@pytest.mark.parametrize("text", ["16", b"16", " 16"])
+def test_the_text_of_a_number_is_a_dimension(text):
+    """As TensorFlow 1.15.5: a program splits "16,8" and passes the parts to tf.layers.dense."""
+    assert tf.TensorShape([None, text]).as_list() == [None, 16]
+    with tf.Graph().as_default():
+        outputs = tf.compat.v1.get_variable("weights", [2, text])
+    assert outputs.shape.as_list() == [2, 16]
+
+
+@pytest.mark.usefixtures("bridged")
+@pytest.mark.parametrize("text", ["1.5", "a", ""])
+def test_other_texts_are_not(text):
+    with pytest.raises(ValueError, match="invalid literal for int"):
+        tf.TensorShape([text])

@@ -131,6 +131,27 @@ def test_sessions_see_replica_local_variables_as_one(is_mean):
     assert values[0][0] == (14.0 if is_mean else 28.0)
 
 
+def test_a_step_with_convolutions_runs_without_a_loop_and_ends_at_a_nan():
+    """XLA computes convolutions ten times as slowly in a loop on a CPU."""
+    results = []
+    for master in ("emulated:2", "jax:cpu:2"):
+        strategy = tpu_strategy(master=master)
+        with trace_graph(shards=2) as graph:
+            x = v1.placeholder(tf.float32, [2], name="x")
+            kernel = v1.get_variable("kernel", [3, 1, 1], initializer=v1.ones_initializer())
+            smooth = tf.nn.conv1d(tf.reshape(x, [1, 2, 1]), kernel, 1, "SAME")
+            loss = tf.reduce_sum(smooth, name="loss")
+            update = v1.assign_add(kernel, 0.1 * v1.tpu.cross_replica_sum(kernel * loss))
+        session = lifted_session(graph, strategy)
+        step = Step([x.name], [f"^{update.op.name}"], loss.name)
+        loop = step_loop(session, strategy, step, BatchLayout(), LoopRequest())
+        read = batches([1.0] * 8 + [np.nan] * 4 + [1.0] * 8)
+        first, then = loop(read, 2), loop(read, 3, 2)
+        results.append((first.steps, first.loss, then.steps, np.isnan(then.loss)))
+    assert results[0] == pytest.approx(results[1])
+    assert results[1][2:] == (1, True)
+
+
 def test_sizes_of_queues_are_read_by_the_host():
     strategy = tpu_strategy(master="jax:cpu:2")
     with trace_graph(shards=2) as graph:

@@ -98,8 +98,8 @@ def _tell(pair: Pair, row: page.Row) -> None:
     for name, check in row["checks"].items():
         print(f"{pair.name}: {name}: {check['passed']} passed, {len(check['failed'])} failed, "
               f"{check['cpu_seconds']} s of CPU", flush=True)  # fmt: skip
-        for test in check["failed"]:
-            print(f"    {test}", flush=True)
+        for failure in check["failed"]:
+            print(f"    {failure}", flush=True)
 
 
 if __name__ == "__main__":

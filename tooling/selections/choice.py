@@ -34,16 +34,18 @@ def _within(seconds: Seconds, budget: float, is_candidate: Callable[[str], bool]
     """Returns each package's cheapest file, then further files, cheapest first, in a budget."""
     candidates = sorted(filter(is_candidate, seconds), key=lambda file: (seconds[file], file))
     first_of_package = {package_of(file): file for file in reversed(candidates)}
-    choice = dict.fromkeys([*first_of_package.values(), *filter(candidates.__contains__, ALWAYS)])
-    total = sum(seconds[file] for file in choice)
+    selection = dict.fromkeys(
+        [*first_of_package.values(), *filter(candidates.__contains__, ALWAYS)]
+    )
+    total = sum(seconds[file] for file in selection)
     for file in candidates:
-        if file in choice:
+        if file in selection:
             continue
         if total + seconds[file] > budget:
             break
         total += seconds[file]
-        choice[file] = None
-    return longest_first(choice, seconds)
+        selection[file] = None
+    return longest_first(selection, seconds)
 
 
 def longest_first(files: Iterable[str], seconds: Seconds) -> list[str]:

@@ -23,11 +23,11 @@ def probe(*names: str) -> Callable[[Probe], Probe]:
         *names: the names of `estimator_bridge.tensorflow_private` that it uses.
     """
 
-    def register(function: Probe) -> Probe:
+    def add(function: Probe) -> Probe:
         PROBES[names] = function
         return function
 
-    return register
+    return add
 
 
 def check(is_so: Any, message: str) -> None:

@@ -34,12 +34,12 @@ class Signs:
     Attributes:
       line: the line of the first sign of TensorFlow 1's behavior; 0 if there is none.
       what: the construct on that line.
-      chooses: whether the source itself chooses graphs or eager execution.
+      is_explicit: whether the source itself chooses graphs or eager execution.
     """
 
     def __init__(self) -> None:
         self.line, self.what = 0, ""
-        self.chooses = False
+        self.is_explicit = False
 
     def saw(self, what: str, line: int) -> None:
         """Keeps the first sign in the source."""
@@ -100,11 +100,11 @@ class _Visitor(ast.NodeVisitor):
         self._function = before
 
     def visit_Import(self, node: ast.Import) -> None:
-        self._signs.chooses |= any(f"{a.name}.".startswith(_V2) for a in node.names)
+        self._signs.is_explicit |= any(f"{a.name}.".startswith(_V2) for a in node.names)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         names = [f"{node.module}.{alias.name}." for alias in node.names]
-        self._signs.chooses |= any(name.startswith(_V2) for name in names)
+        self._signs.is_explicit |= any(name.startswith(_V2) for name in names)
 
     def visit_With(self, node: ast.With) -> None:
         before = self._own_graphs
@@ -116,7 +116,7 @@ class _Visitor(ast.NodeVisitor):
         self._own_graphs = before
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        self._signs.chooses |= node.attr in _CHOICES
+        self._signs.is_explicit |= node.attr in _CHOICES
         if node.attr == "value" and _is_dimension(node.value):
             self._signs.saw("the .value of a dimension", node.lineno)
         self.generic_visit(node)
@@ -124,7 +124,7 @@ class _Visitor(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Attribute) and not self._own_graphs and _opens(node):
             self.sessions.append((self._function, node.lineno))
-        name = _called_name(node.func)
+        name = _name_of(node.func)
         if self._own_graphs:
             self._called_in_own_graphs.add(name)
         else:
@@ -142,7 +142,7 @@ def _is_dimension(node: ast.expr) -> bool:
     return isinstance(shape, ast.Attribute) and shape.attr == "shape"
 
 
-def _called_name(function: ast.expr) -> str:
+def _name_of(function: ast.expr) -> str:
     """Returns the name of a called function or method."""
     if isinstance(function, ast.Attribute):
         return function.attr

@@ -87,7 +87,7 @@ class DialectChoice:
         if self.request or verdict.dialect is None:
             return self.request
         signs = signs_of(text)
-        reason = "" if signs.chooses or not signs.line else f"{signs.what} in line {signs.line}"
+        reason = "" if signs.is_explicit or not signs.line else f"{signs.what} in line {signs.line}"
         self._follow(verdict, reason, "an executed text", text, as_main=False)
         return verdict.dialect
 
@@ -110,7 +110,7 @@ class DialectChoice:
             self._want_graphs(path, "as in every TF1 program")
         elif graph_reason:
             self._want_graphs(path, graph_reason)
-        elif signs_of(source).chooses and not any(name in source for name in _OWN_GRAPHS):
+        elif signs_of(source).is_explicit and not any(name in source for name in _OWN_GRAPHS):
             if self.graphs and not self._eager_file:
                 _tell_of_both(path, "an earlier file")
             self._eager_file = self._eager_file or path

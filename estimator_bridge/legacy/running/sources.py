@@ -135,7 +135,7 @@ def default_graph_reason(path: str, *folders: str) -> str:
     reason = ""
     for file, source in program_files(path, folders, _NEAREST_FILES):
         signs = signs_of(source)
-        if signs.chooses:
+        if signs.is_explicit:
             return ""
         if signs.line and not reason:
             reason = f"{os.path.basename(file)}: {signs.what} in line {signs.line}"

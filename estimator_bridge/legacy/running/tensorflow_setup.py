@@ -23,7 +23,7 @@ def prepare_tensorflow(graphs: bool) -> None:
     """
     from estimator_bridge.legacy.install import install
     from estimator_bridge.legacy.running.bridges.batch_norm import ignore_moments_mask
-    from estimator_bridge.legacy.running.bridges.dimensions import accept_float_dimensions
+    from estimator_bridge.legacy.running.bridges.dimensions import accept_old_dimensions
     from estimator_bridge.legacy.running.bridges.sessions import (
         emulate_feeds,
         run_sessions_on_cores,
@@ -36,7 +36,7 @@ def prepare_tensorflow(graphs: bool) -> None:
     emulate_feeds()
     write_without_tensorboard()
     ignore_moments_mask()
-    accept_float_dimensions()
+    accept_old_dimensions()
     if graphs:
         start_graphs()
     filter_startup_messages()

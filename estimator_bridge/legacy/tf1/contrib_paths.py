@@ -59,7 +59,7 @@ class _Contrib(LazyNamespace):
 
     @property
     def __all__(self) -> list[str]:
-        return list(self._module().__all__) if self._below else sorted(dir(self._module()))
+        return list(self._namespace().__all__) if self._below else sorted(dir(self._namespace()))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -67,7 +67,7 @@ class _Contrib(LazyNamespace):
         path = f"{self._below}.{name}".lstrip(".")
         if path in DEEP_PACKAGES or path in DEEP_MODULES - FUNCTIONS_OF_FILES:
             return importlib.import_module(f"{ROOT}.{path}")
-        namespace = self._module()
+        namespace = self._namespace()
         if not self._below:
             getattr(namespace, name)  # fails with advice
             return importlib.import_module(f"{ROOT}.{name}")
@@ -83,7 +83,7 @@ class _Contrib(LazyNamespace):
     def __dir__(self) -> list[str]:
         return sorted({*self.__all__, *_modules_below(self._below), *loaded_names(self)})
 
-    def _module(self) -> ModuleType:
+    def _namespace(self) -> ModuleType:
         if not self._below:
             return load_contrib()
         return _namespaces()[self._below.partition(".")[0]].load()

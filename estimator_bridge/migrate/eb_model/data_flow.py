@@ -15,19 +15,19 @@ _INNER = (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, 
 def reads(node: ast.AST) -> set[str]:
     """Returns the variables that a node reads, including outer variables of inner functions."""
     names: set[str] = set()
-    own_names: set[str] = set()
+    local_names: set[str] = set()
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             names.add(inner.id)
         elif isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
             names.add(inner.target.id)
         elif isinstance(inner, (ast.FunctionDef, ast.Lambda)):
-            own_names |= {a.arg for a in ast.walk(inner.args) if isinstance(a, ast.arg)}
+            local_names |= {a.arg for a in ast.walk(inner.args) if isinstance(a, ast.arg)}
         elif isinstance(inner, ast.comprehension):
-            own_names |= {n.id for n in ast.walk(inner.target) if isinstance(n, ast.Name)}
+            local_names |= {n.id for n in ast.walk(inner.target) if isinstance(n, ast.Name)}
     if isinstance(node, ast.FunctionDef):
-        own_names |= {n for statement in node.body for n in sets(statement)}
-    return names - own_names
+        local_names |= {n for statement in node.body for n in sets(statement)}
+    return names - local_names
 
 
 def sets(statement: ast.stmt) -> set[str]:
@@ -79,17 +79,17 @@ def slice_for(
     Returns:
       The statements in order, and the variables that they read before they set them.
     """
-    needs = set(variables)
-    statements_in_slice: list[ast.stmt] = []
+    inputs = set(variables)
+    needed_statements: list[ast.stmt] = []
     for statement in reversed(statements):
-        targets = sets(statement) & needs
+        targets = sets(statement) & inputs
         if not targets:
             continue
-        statements_in_slice.append(statement)
+        needed_statements.append(statement)
         if _sets_anew(statement):
-            needs -= targets
-        needs |= reads(statement)
-    return statements_in_slice[::-1], needs
+            inputs -= targets
+        inputs |= reads(statement)
+    return needed_statements[::-1], inputs
 
 
 def _sets_anew(statement: ast.stmt) -> bool:

@@ -40,15 +40,15 @@ def path_of(function: ast.FunctionDef, mode: str) -> Path:
       CannotTakeApartError: a return depends on more than the mode, or does not return a spec.
     """
     walk = _Walk(mode)
-    end = walk.follow(function.body)
-    if end is None:
+    statement = walk.follow(function.body)
+    if statement is None:
         raise CannotTakeApartError(function, f"returns no EstimatorSpec in mode {mode}")
-    spec = end.value
+    spec = statement.value
     if isinstance(spec, ast.Name):
         spec = _value_of(walk.statements, spec.id)
     if not isinstance(spec, ast.Call) or not _name(spec.func).endswith("EstimatorSpec"):
         raise CannotTakeApartError(
-            end, f"its result in mode {mode} is not a call of EstimatorSpec: the parts "
+            statement, f"its result in mode {mode} is not a call of EstimatorSpec: the parts "
             "cannot be told apart",
         )  # fmt: skip
     return Path(walk.statements, spec, walk.of_labels)

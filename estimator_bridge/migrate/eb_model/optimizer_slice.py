@@ -37,8 +37,8 @@ def only_for_optimizer(
             candidates.append(statement)
     while True:
         others = [s for s in without_labels if s not in candidates]
-        others_need = set().union(*map(reads, others), set())
-        remaining = [s for s in candidates if not sets(s) & others_need]
+        inputs = set().union(*map(reads, others), set())
+        remaining = [s for s in candidates if not sets(s) & inputs]
         if len(remaining) == len(candidates):
             return {id(s) for s in candidates}
         candidates = remaining

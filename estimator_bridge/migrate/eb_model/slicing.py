@@ -77,12 +77,12 @@ class Parts:
         return variables
 
 
-def take_apart(function: ast.FunctionDef, callees: Sequence[ast.FunctionDef] = ()) -> Parts:
+def take_apart(function: ast.FunctionDef, helpers: Sequence[ast.FunctionDef] = ()) -> Parts:
     """Splits a model_fn into the parts of an `eb.Model`.
 
     Args:
       function: the model_fn.
-      callees: the functions of its module that it calls.
+      helpers: the functions of its module that it calls.
 
     Returns:
       Its parts.
@@ -90,7 +90,7 @@ def take_apart(function: ast.FunctionDef, callees: Sequence[ast.FunctionDef] = (
     Raises:
       CannotTakeApartError: it does something that a Model's parts cannot express.
     """
-    _check_layers([function, *callees])
+    _check_layers([function, *helpers])
     paths = {mode: path_of(function, mode) for mode in MODES}
     specs = {mode: parts_of(path.spec) for mode, path in paths.items()}
     for mode, name in (("TRAIN", "loss"), ("TRAIN", "train_op"), ("EVAL", "loss"),
@@ -197,26 +197,27 @@ class _Slicer:
 
     def _part(self, name: str, mode: str, result: ast.expr, without: Collection[int] = ()) -> Part:
         rest = [s for s in self._rest(mode) if id(s) not in without]
-        statements, needs = slice_for(rest, reads(result))
+        statements, inputs = slice_for(rest, reads(result))
         self._placed_ids |= {id(s) for s in statements}
         part = Part(name, statements, result)
-        self._bring(part, needs, mode)
+        self._bring(part, inputs, mode)
         return part
 
-    def _bring(self, part: Part, names: Collection[str], mode: str) -> None:
+    def _bring(self, part: Part, inputs: Collection[str], mode: str) -> None:
         """Provides what a part reads: copies plain settings; outputs provide the rest."""
         may_read = set(_GIVEN) - ({"features", "labels"} if part.name == "optimizer" else set())
         settings: list[ast.stmt] = []
-        for name in sorted(names):
+        for name in sorted(inputs):
             if name not in self.of_inference:
                 continue
-            copies, _ = slice_for(self.inference, [name])
-            if all(map(_is_setting, copies)):
-                settings += [s for s in copies if s not in settings]
+            statements, _ = slice_for(self.inference, [name])
+            if all(map(_is_setting, statements)):
+                settings += [s for s in statements if s not in settings]
                 continue
             if part.name == "optimizer":
                 raise CannotTakeApartError(
-                    copies[-1], f"the optimizer needs {name}, which is computed with the outputs"
+                    statements[-1],
+                    f"the optimizer needs {name}, which is computed with the outputs",
                 )
             if name not in part.outputs:
                 part.outputs.append(name)
@@ -224,16 +225,16 @@ class _Slicer:
                 self.outputs.append(name)
         order = {id(s): place for place, s in enumerate(self.inference)}
         part.statements = sorted(settings, key=lambda s: order[id(s)]) + part.statements
-        needs = set(names).union(*map(reads, settings))
-        if "labels" in needs and mode == "PREDICT":
+        names = set(inputs).union(*map(reads, settings))
+        if "labels" in names and mode == "PREDICT":
             raise CannotTakeApartError(
                 self.paths[mode].spec, "the predictions need the labels, which are None there"
             )
-        wrong = sorted((needs & set(_GIVEN)) - may_read)
+        wrong = sorted((names & set(_GIVEN)) - may_read)
         if wrong:
             raise CannotTakeApartError(part.result, f"the {part.name} needs {', '.join(wrong)}")
-        needs |= set(part.arguments)
-        part.arguments = [n for n in self.arguments if n in needs and n in may_read]
+        names |= set(part.arguments)
+        part.arguments = [n for n in self.arguments if n in names and n in may_read]
 
     def _loss(self, optimizer: Optimizer) -> Part:
         result = self.specs["TRAIN"]["loss"]
@@ -312,12 +313,12 @@ class _Slicer:
             if part is None or (part.name == "optimizer" and modes != ["TRAIN"]):
                 continue
             own = set().union(*map(sets, part.statements), set())
-            needs = reads(statement)
-            of_inference = needs & self.of_inference - own
-            if needs & local - own or (part.name == "optimizer" and of_inference):
+            variables = reads(statement)
+            of_inference = variables & self.of_inference - own
+            if variables & local - own or (part.name == "optimizer" and of_inference):
                 continue
             try:
-                self._bring(part, of_inference | needs & set(_GIVEN), modes[0])
+                self._bring(part, of_inference | variables & set(_GIVEN), modes[0])
             except CannotTakeApartError:
                 continue
             if part.name == "loss" and len(modes) == 1:

@@ -40,7 +40,7 @@ def _imports(module: Module, function: ast.FunctionDef, parts: Parts, program: s
     for part in parts.parts:
         local |= set().union(*map(sets, part.statements), set())
     names = parts.reads() - local - {*dir(builtins), "eb"} - set(parts.outputs)
-    tops = {f.local_name: f for f in module.imports if f.statement in module.tree.body}
+    tops = {f.variable: f for f in module.imports if f.statement in module.tree.body}
     statements = {"import estimator_bridge as eb"}
     own: list[str] = []
     for name in sorted(names):
@@ -53,7 +53,7 @@ def _imports(module: Module, function: ast.FunctionDef, parts: Parts, program: s
         else:
             statements.add(f"import {ast.unparse(import_.alias)}")
     for name in own:
-        if name not in module.scopes.bound_names:
+        if name not in module.scopes.names:
             raise CannotTakeApartError(function, f"{name} is not a variable of the module")
     if own:
         statements.add(f"from {program} import {', '.join(own)}")
@@ -79,12 +79,12 @@ def _function(module: Module, part: Part, outputs: list[str]) -> str:
             lines.append(f'if mode == "{MODES[mode]}":')
             texts = [textwrap.indent(text, "    ") for text in texts]
         lines += texts
-    lines.append(f"return {_return_value(part, outputs)}")
+    lines.append(f"return {_result_text(part, outputs)}")
     body = textwrap.indent("\n".join(lines), "    ")
     return f"def {part.name}({', '.join(arguments)}):\n{body}"
 
 
-def _return_value(part: Part, outputs: list[str]) -> str:
+def _result_text(part: Part, outputs: list[str]) -> str:
     if part.result is not None:
         return ast.unparse(part.result)
     if len(outputs) == 1:

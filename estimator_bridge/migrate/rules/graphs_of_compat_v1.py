@@ -42,14 +42,14 @@ def graphs_of_compat_v1(module: Module) -> Iterator[Finding]:
     if module.dialect is Dialect.TF1 or not is_main(module):
         return
     signs = signs_of(module.text.encode())
-    if signs.chooses or not signs.line:
+    if signs.is_explicit or not signs.line:
         return
     for import_ in module.imports:
         top = import_.statement in module.tree.body and isinstance(import_.statement, ast.Import)
         if top and import_.target == "tensorflow.compat.v1":
             end = module.lines.span(import_.statement).end
             rest = module.text[end:].split("\n", 1)[0]
-            call = f"{import_.local_name}.disable_v2_behavior()"
+            call = f"{import_.variable}.disable_v2_behavior()"
             if rest.lstrip().startswith(";"):  # more statements, which may rely on it already
                 edit = Edit(Span(end, end), f"; {call}")
             else:
@@ -58,6 +58,6 @@ def graphs_of_compat_v1(module: Module) -> Iterator[Finding]:
             yield module.finding(
                 "EB018", import_.statement, Severity.REWRITTEN,
                 f"the program relies on graph mode: {signs.what} in line {signs.line}",
-                f"Call {import_.local_name}.disable_v2_behavior() first.", (edit,),
+                f"Call {import_.variable}.disable_v2_behavior() first.", (edit,),
             )  # fmt: skip
             return

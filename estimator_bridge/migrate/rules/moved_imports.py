@@ -49,7 +49,7 @@ def moved_imports(module: Module) -> Iterator[Finding]:
     """
     statements: dict[ast.stmt, list[Import]] = {}
     for import_ in module.imports:
-        if import_.local_name != "*":
+        if import_.variable != "*":
             statements.setdefault(import_.statement, []).append(import_)
     for statement, names in statements.items():
         yield from _check_statement(module, statement, names)
@@ -84,7 +84,7 @@ def _check_statement(module: Module, statement: ast.stmt, names: list[Import]) -
                 elif target is None:
                     yield _report_scattered(module, import_, entry)
                 elif target != import_.target:
-                    new = NewImport(target, import_.local_name)
+                    new = NewImport(target, import_.variable)
                     reasons.append(f"{tf_name(entry.name)} has moved")
         today.append(new)
     if reasons:
@@ -136,7 +136,7 @@ def _report_slim_module(module: Module, import_: Import, entry: NameEntry) -> Fi
 
 def _report_scattered(module: Module, import_: Import, entry: NameEntry) -> Finding:
     places = sorted(
-        {use.place for each in import_.uses if (use := module.entry_of(each)) and use.place}
+        {use.place for one in import_.uses if (use := module.entry_of(one)) and use.place}
     )
     return module.finding(
         "EB016",

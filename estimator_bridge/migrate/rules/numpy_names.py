@@ -83,7 +83,7 @@ def numpy_names(module: Module) -> Iterator[Finding]:
         whole = module.span(use.nodes[0], use.nodes[1])
         if name in _TYPES:
             today = _TYPES[name]
-            if today in module.scopes.bound_names:  # the module has a variable with that name
+            if today in module.scopes.names:  # the module has a variable with that name
                 today = _NUMPY_TYPES[today]
                 yield module.finding(
                     "EB040", use.node, Severity.BY_HAND, f"NumPy has removed {name}",

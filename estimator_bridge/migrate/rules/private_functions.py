@@ -60,6 +60,6 @@ def _tensorflow(module: Module) -> tuple[str, str]:
     for import_ in module.imports:
         top = import_.statement in module.tree.body
         if top and not import_.has_guard and module.name(import_.target) == "tf1":
-            return import_.local_name, ""
+            return import_.variable, ""
     name = module.free_name("tf", "tf1", "tf1_")
     return name, new_import("tensorflow.compat.v1", name)

@@ -28,7 +28,7 @@ def private_imports(module: Module) -> Iterator[Finding]:
     """
     statements: set[ast.stmt] = set()
     for import_ in module.imports:
-        target = import_.target[:-2] if import_.local_name == "*" else import_.target
+        target = import_.target[:-2] if import_.variable == "*" else import_.target
         if not target.startswith(_PRIVATE) or import_.statement in statements:
             continue
         entry = look_up(module.name(target))

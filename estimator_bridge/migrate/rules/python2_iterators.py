@@ -72,10 +72,14 @@ def python2_iterators(module: Module) -> Iterator[Finding]:
             "Add `__next__ = next`.", (Edit(Span(end, end), text),),
         )  # fmt: skip
     assignments = _variables(module)
-    for call, attribute in methods_called(module, "next"):
-        if call.args or call.keywords or not _is_iterator(module, attribute.value, assignments):
+    for call, iterator_method in methods_called(module, "next"):
+        if (
+            call.args
+            or call.keywords
+            or not _is_iterator(module, iterator_method.value, assignments)
+        ):
             continue
-        inner = module.lines.of(attribute.value)
+        inner = module.lines.of(iterator_method.value)
         yield module.finding(
             "EB034", call, Severity.REWRITTEN, "iterators no longer have a method next()",
             f"Write next({inner}).", (module.replacement(call, f"next({inner})"),),

@@ -121,8 +121,8 @@ def _is_place(index: ast.AST) -> bool:
 def _wrap_in_list(module: Module, call: ast.Call, kind: str) -> Finding:
     span = module.lines.span(call)
     ends = Span(span.start, span.start), Span(span.end, span.end)
-    source = f"{kind}()" if kind not in _VIEWS else f".{kind}()"
+    text = f"{kind}()" if kind not in _VIEWS else f".{kind}()"
     return module.finding(
-        "EB033", call, Severity.REWRITTEN, f"{source} no longer returns a list, but is used as one",
-        f"Write list(...) around {source}.", (Edit(ends[0], "list("), Edit(ends[1], ")")),
+        "EB033", call, Severity.REWRITTEN, f"{text} no longer returns a list, but is used as one",
+        f"Write list(...) around {text}.", (Edit(ends[0], "list("), Edit(ends[1], ")")),
     )  # fmt: skip

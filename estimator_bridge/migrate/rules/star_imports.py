@@ -23,7 +23,7 @@ def star_imports(module: Module) -> Iterator[Finding]:
     ```
     """
     for import_ in module.imports:
-        if import_.local_name == "*" and look_up(module.name(import_.target[:-2])) is not None:
+        if import_.variable == "*" and look_up(module.name(import_.target[:-2])) is not None:
             yield module.finding(
                 "EB015",
                 import_.statement,

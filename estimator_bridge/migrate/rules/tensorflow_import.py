@@ -47,11 +47,11 @@ def tensorflow_import(module: Module) -> Iterator[Finding]:
         return
     first = True
     for import_ in module.imports:
-        if not isinstance(import_.statement, ast.Import) or import_.local_name == "*":
+        if not isinstance(import_.statement, ast.Import) or import_.variable == "*":
             continue
         if import_.target != "tensorflow":
             continue
-        edits = [module.replacement(import_.alias, f"tensorflow.compat.v1 as {import_.local_name}")]
+        edits = [module.replacement(import_.alias, f"tensorflow.compat.v1 as {import_.variable}")]
         top = import_.statement in module.tree.body
         if first and top and is_main(module) and not _chooses(module):
             edits.append(_behavior(module, import_))
@@ -61,7 +61,7 @@ def tensorflow_import(module: Module) -> Iterator[Finding]:
             "EB010",
             import_.alias,
             Severity.REWRITTEN,
-            f"`{import_.local_name}` is TensorFlow 1 here",
+            f"`{import_.variable}` is TensorFlow 1 here",
             "TensorFlow 2 has TensorFlow 1's names in tensorflow.compat.v1.",
             tuple(edits),
             imports,
@@ -78,7 +78,7 @@ def _behavior(module: Module, import_: Import) -> Edit:
     rest = module.text[end:].split("\n", 1)[0]
     at = end if ";" in rest else end + len(rest.rstrip("\r"))
     separator = "; " if ";" in rest else module.newline
-    return Edit(Span(at, at), f"{separator}{import_.local_name}.disable_v2_behavior()")
+    return Edit(Span(at, at), f"{separator}{import_.variable}.disable_v2_behavior()")
 
 
 def _library(module: Module) -> tuple[str, ...]:

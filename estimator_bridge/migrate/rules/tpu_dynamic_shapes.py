@@ -88,6 +88,6 @@ def _is_sized_by_values(module: Module, call: ast.Call, below: str) -> bool:
         return False
     if size is None or (isinstance(size, ast.Constant) and size.value is None):
         return below == "sequence_mask"
-    callees = {module.name_of(node.func) for node in ast.walk(size) if isinstance(node, ast.Call)}
-    names = {name.partition(".")[2] for name in callees}
+    functions = {module.name_of(node.func) for node in ast.walk(size) if isinstance(node, ast.Call)}
+    names = {name.partition(".")[2] for name in functions}
     return bool(names & set(_OF_VALUES)) and not names & {"shape", "size"}

@@ -7,7 +7,8 @@ calls that in a ``lax.while_loop`` under ``shard_map``, over a mesh with a devic
 with donated state. Replica numbers and sums over replicas become those of the mesh. TensorFlow
 reads the batches of a block of up to 256 steps or 64 MB (``block_reader``) while JAX runs
 the block before it. Blocks are padded to a few sizes, so that JAX compiles few programs. The host's
-part, such as metrics, follows a block, step by step (``host_steps``).
+part, such as metrics, follows a block, step by step (``host_steps``). On CPUs a step with
+convolutions is a block of its own, without a loop, in which XLA computes them ten times as slowly.
 
 Each device keeps its own copy of a variable, so batch normalization's averages differ between
 replicas, and a checkpoint has the first replica's, as on a TPU, or the mean where the program

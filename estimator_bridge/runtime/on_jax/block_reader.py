@@ -40,13 +40,13 @@ class BlockReader:
 
     Args:
       layout: the layout of a batch.
-      indices: the indices of the flat components that a step uses.
+      numbers: the indices of the flat components that a step uses.
     """
 
-    def __init__(self, layout: BatchLayout, indices: Sequence[int]):
-        self._layout, self._indices = layout, list(indices)
+    def __init__(self, layout: BatchLayout, numbers: Sequence[int]):
+        self._layout, self._numbers = layout, list(numbers)
         self._compiled: list[tuple[Any, Any]] = []
-        self._readers: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._readings: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
     def __call__(self, iterator: Any, steps: int) -> ReadBlock:
         """Reads the batches of up to ``steps`` steps, at least one, and nothing beyond them."""
@@ -54,16 +54,16 @@ class BlockReader:
         with eager_mode(), tf.device(host_device()):
             flat = function(*drawn_from, tf.constant(steps, tf.int64))
             count, has_next, short_size = (int(value) for value in flat[:3])
-            parts = [part.numpy() for part in flat[3 : 3 + len(self._indices)]]
-            rest = list(flat[3 + len(self._indices) :])
+            parts = [part.numpy() for part in flat[3 : 3 + len(self._numbers)]]
+            rest = list(flat[3 + len(self._numbers) :])
             short = [part[:short_size] for part in rest] if short_size else None
         has_ended = count < steps and not has_next and not short_size
         return ReadBlock(count, parts, has_ended, short)
 
     def _reading(self, iterator: Any) -> tuple[Any, list[tf.Tensor]]:
         """Returns the function for iterators of this kind, and the tensors that it takes."""
-        if iterator in self._readers:
-            return self._readers[iterator]
+        if iterator in self._readings:
+            return self._readings[iterator]
         with eager_mode(), tf.device(host_device()):
             source, drawn_from = batch_source_of(iterator, 1, None, False)
             function = next((f for key, f in self._compiled if key == source.key), None)
@@ -71,7 +71,7 @@ class BlockReader:
                 function = self._function(source, drawn_from)
                 self._compiled.append((source.key, function))
         result = function, tf.nest.flatten(drawn_from, expand_composites=True)
-        self._readers[iterator] = result
+        self._readings[iterator] = result
         return result
 
     def _function(self, source: BatchSource, drawn_from: Any) -> Any:
@@ -85,35 +85,38 @@ class BlockReader:
         specs = source.components[1:] if full is not None else source.components
         arrays = [
             tf.TensorArray(specs[i].dtype, 0, dynamic_size=True, clear_after_read=False)
-            for i in self._indices
+            for i in self._numbers
         ]
 
         def draw(is_wanted: tf.Tensor) -> list[Any]:
             return tf.cond(is_wanted, lambda: source.next_ones(iterator), source.nothing)
 
-        def size_of(state: list[Any]) -> tf.Tensor:  # of a batch that is short; else 0
+        def size_of(optionals: list[Any]) -> tf.Tensor:  # of a batch that is short; else 0
             zero = tf.constant(0, tf.int64)
             if full is None:
                 return zero
 
             def size() -> tf.Tensor:
-                number = tf.cast(state[0].get_value()[0], tf.int64)
+                number = tf.cast(optionals[0].get_value()[0], tf.int64)
                 return tf.where(tf.equal(number, full), zero, number)
 
-            return tf.cond(state[0].has_value(), size, lambda: zero)
+            return tf.cond(optionals[0].has_value(), size, lambda: zero)
 
-        def goes_on(i: tf.Tensor, state: list[Any], short: tf.Tensor, *_: Any) -> tf.Tensor:
-            return source.has_batch(state) & (i < steps) & tf.equal(short, 0)
+        def goes_on(i: tf.Tensor, optionals: list[Any], short: tf.Tensor, *_: Any) -> tf.Tensor:
+            return source.has_batch(optionals) & (i < steps) & tf.equal(short, 0)
 
-        def body(i: tf.Tensor, state: list[Any], _: tf.Tensor, arrays: list[Any]) -> Any:
-            batch, row = _components(state[0].get_value(), full is not None), tf.cast(i, tf.int32)
-            new_arrays = [a.write(row, batch[index]) for a, index in zip(arrays, self._indices)]
+        def body(i: tf.Tensor, optionals: list[Any], _: tf.Tensor, arrays: list[Any]) -> Any:
+            batch, row = (
+                _components(optionals[0].get_value(), full is not None),
+                tf.cast(i, tf.int32),
+            )
+            new_arrays = [a.write(row, batch[index]) for a, index in zip(arrays, self._numbers)]
             following = draw(i + 1 < steps)
             return i + 1, following, size_of(following), new_arrays
 
         first = draw(steps > 0)
         start = tf.constant(0, tf.int64), first, size_of(first), arrays
-        count, state, short, arrays = tf.while_loop(
+        count, optionals, short, arrays = tf.while_loop(
             goes_on, body, start,
             shape_invariants=(
                 tf.TensorShape([]), source.specs, tf.TensorShape([]),
@@ -125,15 +128,15 @@ class BlockReader:
             tf.cond(count > 0, array.stack, lambda dtype=array.dtype: _none(dtype))
             for array in arrays
         ]
-        flags = [count, tf.cast(source.has_batch(state), tf.int64), short]
-        rest = [] if full is None else self._short(state, short, specs)
+        flags = [count, tf.cast(source.has_batch(optionals), tf.int64), short]
+        rest = [] if full is None else self._short(optionals, short, specs)
         return [*flags, *stacked, *rest]
 
     @staticmethod
-    def _short(state: list[Any], short: tf.Tensor, specs: Sequence[Any]) -> list[tf.Tensor]:
+    def _short(optionals: list[Any], short: tf.Tensor, specs: Sequence[Any]) -> list[tf.Tensor]:
         return tf.cond(
             short > 0,
-            lambda: _components(state[0].get_value(), True),
+            lambda: _components(optionals[0].get_value(), True),
             lambda: [tf.zeros(spec.shape, spec.dtype) for spec in specs],
         )
 

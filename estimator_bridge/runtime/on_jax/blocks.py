@@ -46,28 +46,29 @@ class Blocks:
         """Runs up to ``steps`` steps; see ``StepLoop``."""
         step, host = self._step, self._step.host
         most = self._most(steps, limit)
-        results, steps_run, block = [step.program.start()], 0, None
+        results, step_count, block = [step.program.start()], 0, None
         host.begin()
         source = step.session.input
         is_in_order = source is not None and source.is_in_order
-        while steps_run < most:
-            if is_in_order and self._is_nan(results[-1:]):  # which waits for the step
+        is_watched = is_in_order or step.program.is_single
+        while step_count < most:
+            if is_watched and self._is_nan(results[-1:]):  # which waits for the step
                 break
-            size = 1 if is_in_order else min(step.steps_of_block, most - steps_run)
+            size = 1 if is_in_order else min(step.steps_of_block, most - step_count)
             block = self._reader(iterator, size)
             if block.steps:
-                result = self._start(block, position + steps_run, results[-1], fed)
+                result = self._start(block, position + step_count, results[-1], fed)
                 results.append(result)
                 if host.is_needed:
                     each = [np.asarray(rows) for rows in result.each]
-                    host(each, int(result.steps), position + steps_run, fed)
-            steps_run += block.steps
+                    host(each, int(result.steps), position + step_count, fed)
+            step_count += block.steps
             if block.steps < size or self._is_nan(results[-2:-1]):
                 break
             if not step.is_counted:
-                most = min(most, steps_run + self._most(steps - steps_run, limit))
+                most = min(most, step_count + self._most(steps - step_count, limit))
         ran = sum(int(result.steps) for result in results)
-        has_ended = block is not None and ran == steps_run
+        has_ended = block is not None and ran == step_count
         fetch_values = None
         if ran == steps:
             last = [np.asarray(one.addressable_data(0))[0] for one in results[-1].last]

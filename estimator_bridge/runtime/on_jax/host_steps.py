@@ -68,7 +68,7 @@ class HostSteps:
 
     def uses_any(self, variables: Collection[str]) -> bool:
         """Returns whether the host's part uses any of these variables."""
-        return self._part is not None and not self._part.used_names.isdisjoint(variables)
+        return self._part is not None and not self._part.variable_names.isdisjoint(variables)
 
     def begin(self) -> None:
         """Forgets the values of the call before."""
@@ -118,7 +118,7 @@ class HostSteps:
         if self._run is None:
             self._run = self._trace(refs, values)
         with eager_mode(), tf.device(host_device()):
-            resources.combine(self._part.used_names)
+            resources.combine(self._part.variable_names)
             tensors = [
                 tf.convert_to_tensor(value, tensor.dtype) for value, tensor in zip(fed, self._fed)
             ]
@@ -137,8 +137,8 @@ class HostSteps:
                     for ref, row in zip(refs, rows)
                 }
                 number = position + tf.cast(step, tf.int64)
-                operations = part(of_step, number, fed)  # its operations run in order
-                with tf.control_dependencies(list(operations.values())):
+                results = part(of_step, number, fed)  # its operations run in order
+                with tf.control_dependencies(list(results.values())):
                     return (step + 1,)
 
             return tf.while_loop(lambda step: step < steps, body, (tf.constant(0),))[0]

@@ -32,6 +32,7 @@ class LiftedPrimitive:
     Attributes:
       outputs: the shape and the dtype of each output.
       parameters: the shapes of the parameters.
+      has_convolutions: whether the step has any.
     """
 
     def __init__(self, hlo: bytes):
@@ -40,6 +41,7 @@ class LiftedPrimitive:
         from jax.interpreters import mlir
 
         text = _stablehlo(hlo)
+        self.has_convolutions = "stablehlo.convolution" in text
         with mlir.make_ir_context():
             main = _main(mlir.ir.Module.parse(text), mlir.ir)
             self.parameters = [_shape_and_dtype(t, mlir.ir)[0] for t in main.inputs]

@@ -112,6 +112,14 @@ class StepsProgram:
         )  # fmt: skip
         self._call = jax.jit(run_on_replicas, donate_argnums=8)
 
+    @property
+    def is_single(self) -> bool:
+        """Whether a call runs one step, without a loop, whatever the loss before.
+
+        XLA computes convolutions ten times as slowly in a loop on a CPU.
+        """
+        return self._step.has_convolutions and self._mesh.devices.flat[0].platform == "cpu"
+
     def output_shape(self, index: int) -> tuple[int, ...]:
         """Returns the shape of an output of a step, on one replica."""
         return self._step.outputs[index][0]
@@ -155,11 +163,11 @@ class StepsProgram:
 
         parts = [jax.device_put(*pair) for pair in zip(batches, self._parts)]
         (count, rows), position = block, position if self._shape.is_random else 0
-        steps_run, loss, last, each, new = self._call(
+        step_count, loss, last, each, new = self._call(
             np.int64(count), np.zeros(rows, bool), np.int64(position), before.loss, before.last,
             parts, list(fed), list(fixed), list(updated),
         )  # fmt: skip
-        return Results(steps_run, loss, last, each), new
+        return Results(step_count, loss, last, each), new
 
     def _many(
         self,
@@ -181,28 +189,29 @@ class StepsProgram:
         each = [jnp.zeros((len(rows), *sizes), dtype) for sizes, dtype in kinds]
 
         def goes_on(state: Any) -> Any:
-            i, loss = state[:2]
-            is_left = i < count
+            index, loss = state[:2]
+            is_left = index < count
             return is_left & (loss <= np.inf) if shape.loss is not None else is_left
 
         def body(state: Any) -> Any:
-            number, loss, _, each, updated = state
-            batch = [lax.dynamic_index_in_dim(part, number, 0, keepdims=False) for part in batches]
-            outputs = self._one(position + number, [*batch, *fed], fixed_values, updated)
+            index, loss, _, each, updated = state
+            batch = [lax.dynamic_index_in_dim(part, index, 0, keepdims=False) for part in batches]
+            outputs = self._one(position + index, [*batch, *fed], fixed_values, updated)
             if shape.loss is not None:
                 mine = outputs[shape.loss].astype(jnp.float32).reshape(())
                 loss = lax.pmean(mine, REPLICAS)
             each = [
-                lax.dynamic_update_index_in_dim(column, outputs[i], number, 0)
+                lax.dynamic_update_index_in_dim(column, outputs[i], index, 0)
                 for column, i in zip(each, shape.each)
             ]
             new = outputs[self._results : self._results + len(updated)]
-            return number + 1, loss, [outputs[i] for i in shape.last], each, list(new)
+            return index + 1, loss, [outputs[i] for i in shape.last], each, list(new)
 
         start = (jnp.int64(0), loss, [one[0] for one in last], each, updated)
-        steps_run, loss, last, each, updated = lax.while_loop(goes_on, body, start)
+        end = body(start) if self.is_single else lax.while_loop(goes_on, body, start)
+        step_count, loss, last, each, updated = end
         return (
-            steps_run,
+            step_count,
             loss,
             [one[None] for one in last],
             [column[:, None] for column in each],

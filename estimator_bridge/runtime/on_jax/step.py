@@ -87,7 +87,7 @@ class JaxStep:
     @functools.cached_property
     def steps_of_block(self) -> int:
         """The largest number of steps for which batches are read at once."""
-        if not self.is_counted or self.host.uses_any(self.run.updates):
+        if self.program.is_single or not self.is_counted or self.host.uses_any(self.run.updates):
             return 1
         inputs = sum(math.prod(s.shape.as_list()) * s.dtype.size for s in self.run.used_specs)
         outputs = sum(math.prod(self.program.output_shape(i)) * 8 for i in self.shape.each)

@@ -122,12 +122,12 @@ class Evaluator:
 
     def _export(self, metrics: dict[str, Any], path: str, step: int) -> list[Any]:
         base = os.path.join(self.model_dir, "export")
-        exports_left = self._progress.exports_left(step) if self._progress else {}
+        remaining = self._progress.exports_left(step) if self._progress else {}
         exports: list[Any] = []
         for exporter in self._spec.exporters:
             folder = os.path.join(base, exporter.name)
             there = [os.path.basename(export) for export in exports_in(folder)]
-            before = exports_left.get(exporter.name, there)
+            before = remaining.get(exporter.name, there)
             if before is None:
                 exports.append(None)
                 continue

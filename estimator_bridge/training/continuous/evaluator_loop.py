@@ -46,7 +46,7 @@ def evaluate_until_final(
     with watched_folder(evaluator.model_dir, "continuous evaluation") as folder:
         while True:
             folder.check()
-            start = clock()
+            start_time = clock()
             if not listener.before_eval():
                 _logging.info("Evaluation stops, as before_eval of its listener asks for.")
                 return outcome
@@ -59,16 +59,16 @@ def evaluate_until_final(
             if evaluator.is_final(result):
                 _logging.info("Exiting evaluation: %s is the last.", result.checkpoint_path)
                 return outcome
-            _wait_for_next(eval_spec.throttle_secs, clock() - start, result, sleep)
+            _wait_for_next(eval_spec.throttle_secs, clock() - start_time, result, sleep)
 
 
 def _wait_for_next(
     throttle_secs: float, elapsed: float, result: EvalResult, sleep: Callable[[float], None]
 ) -> None:
-    wait = throttle_secs - elapsed
-    if wait > 0:
-        _logging.info("Waiting %f secs before starting next eval run.", wait)
-        sleep(wait)
+    seconds_left = throttle_secs - elapsed
+    if seconds_left > 0:
+        _logging.info("Waiting %f secs before starting next eval run.", seconds_left)
+        sleep(seconds_left)
     elif not throttle_secs and result.status != EvalStatus.EVALUATED:
         _logging.warning(
             "EvalSpec.throttle_secs is set as 0. This might overload the job before finding (next) "

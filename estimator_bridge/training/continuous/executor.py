@@ -222,7 +222,7 @@ class TrainingExecutor:
         result, exports = evaluating.eval_result, evaluating.export_results
         if progress.was_unfinished and not evaluating.has_begun:
             latest = self._estimator.latest_checkpoint()
-            if latest and step_of(latest) != progress.last_step and listener.before_eval():
+            if latest and step_of(latest) != progress.evaluated_step and listener.before_eval():
                 _logging.warning(
                     "Training had ended before, and its last evaluation or export was cut short: "
                     "they are done now."

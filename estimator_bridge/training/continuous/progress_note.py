@@ -32,16 +32,16 @@ class Progress:
 
     Attributes:
       was_unfinished: whether an earlier process left it.
-      last_step: the last step whose evaluation and exports it finished.
+      evaluated_step: the last step whose evaluation and exports it finished.
     """
 
     def __init__(self, model_dir: str):
         self._folder = tf.compat.as_str_any(model_dir)
         self._path = os.path.join(self._folder, _NOTE)
         self.was_unfinished = tf.io.gfile.exists(self._path)
-        self._note: dict[str, Any] = read_note(self._path, _parse) or {}
+        self._previous: dict[str, Any] = read_note(self._path, _parse) or {}
         self._now: dict[str, Any] = {}
-        self.last_step: int | None = self._note.get(_DONE)
+        self.evaluated_step: int | None = self._previous.get(_DONE)
 
     def begin(self) -> None:
         """Writes the note at the start of training."""
@@ -50,7 +50,7 @@ class Progress:
 
     def is_left(self, step: int) -> bool:
         """Whether an earlier process began to evaluate a step and did not finish."""
-        return self._note.get(_DUE) == step
+        return self._previous.get(_DUE) == step
 
     def exports_left(self, step: int) -> dict[str, list[str] | None]:
         """Returns the exporters that an earlier process called for a step.
@@ -59,7 +59,7 @@ class Progress:
           For each, the names of the exports that existed before; None for one that chose not to
           export anything.
         """
-        return dict(self._note.get(_EXPORTS, {})) if self.is_left(step) else {}
+        return dict(self._previous.get(_EXPORTS, {})) if self.is_left(step) else {}
 
     def evaluate(self, step: int) -> None:
         """Notes that a step will be evaluated; call it before its checkpoint is written."""
@@ -69,7 +69,7 @@ class Progress:
 
     def skip(self) -> None:
         """Notes that the step will not be evaluated."""
-        self._now = {} if self.last_step is None else {_DONE: self.last_step}
+        self._now = {} if self.evaluated_step is None else {_DONE: self.evaluated_step}
         self._write()
 
     def export(self, name: str, before: Iterable[str]) -> None:
@@ -88,7 +88,7 @@ class Progress:
 
     def note_evaluation(self, step: int) -> None:
         """Notes that the evaluation and the exports of a step are done."""
-        self._now, self._note, self.last_step = {_DONE: step}, {}, step
+        self._now, self._previous, self.evaluated_step = {_DONE: step}, {}, step
         self._write()
 
     def finish(self) -> None:

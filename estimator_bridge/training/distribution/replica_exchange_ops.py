@@ -128,7 +128,7 @@ def _join_slices(slices: tf.IndexedSlices, replicas: int) -> tf.IndexedSlices:
     total = sum_over_replicas(tf.math.unsorted_segment_sum(values, indices, rows), replicas)
     touches = tf.ones_like(indices, tf.float32)
     touch_counts = sum_over_replicas(tf.math.unsorted_segment_sum(touches, indices, rows), replicas)
-    rows_in_use = tf.where(touch_counts > 0)[:, 0]
+    rows_to_keep = tf.where(touch_counts > 0)[:, 0]
     return tf.IndexedSlices(
-        tf.gather(total, rows_in_use), tf.cast(rows_in_use, indices.dtype), slices.dense_shape
+        tf.gather(total, rows_to_keep), tf.cast(rows_to_keep, indices.dtype), slices.dense_shape
     )

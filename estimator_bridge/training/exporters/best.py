@@ -149,13 +149,13 @@ def check_compare_fn(compare_fn: Callable[..., bool] | None) -> Callable[..., bo
     """
     if compare_fn is None:
         raise ValueError("`compare_fn` must not be None. Leave it out to compare losses.")
-    names = fn_args(compare_fn)
+    parameters = fn_args(compare_fn)
     for name in _ARGUMENTS:
-        if name not in names:
+        if name not in parameters:
             raise ValueError(
                 f"compare_fn ({describe_fn(compare_fn)}) must include {name} argument."
             )
-    unknown = [name for name in names if name not in _ARGUMENTS]
+    unknown = [name for name in parameters if name not in _ARGUMENTS]
     if unknown:
         raise ValueError(
             f"compare_fn ({describe_fn(compare_fn)}) has following not expected args: {unknown}. "

@@ -44,14 +44,17 @@ class Curve:
 
 
 def chart(
-    title: str, curves: Sequence[Curve], show: Callable[[float], str], from_zero: bool = False
+    title: str,
+    curves: Sequence[Curve],
+    format_value: Callable[[float], str],
+    from_zero: bool = False,
 ) -> str:
     """Returns a figure; "" if no curve has a finite value.
 
     Args:
       title: the caption, as text.
       curves: drawn over each other.
-      show: formats a value of the axis.
+      format_value: formats a value of the axis.
       from_zero: whether the axis starts at 0, as for rates and shares.
     """
     finite = [
@@ -77,7 +80,8 @@ def chart(
         _, y = place(first, value)
         marks.append(
             f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{escape(show(value))}</text>'
+            f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">'
+            f"{escape(format_value(value))}</text>"
         )
     ends = [(first, "start"), (last, "end")] if last > first else [(first, "middle")]
     for step, anchor in ends:
@@ -121,11 +125,11 @@ def _thin_out(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
     if len(points) <= _MOST_POINTS:
         return list(points)
     length = math.ceil(3 * len(points) / _MOST_POINTS)
-    selection = {points[-1]}
+    points_to_draw = {points[-1]}
     for start in range(0, len(points), length):
         stretch = points[start : start + length]
-        selection |= {stretch[0], min(stretch, key=_value), max(stretch, key=_value)}
-    return sorted(selection)
+        points_to_draw |= {stretch[0], min(stretch, key=_value), max(stretch, key=_value)}
+    return sorted(points_to_draw)
 
 
 def _value(point: tuple[int, float]) -> float:

@@ -169,11 +169,11 @@ class NotebookDisplay:
         self._replace(sentence(report))
 
     def _replace(self, text: str) -> None:
-        content = {"text/plain": text}
+        bundle = {"text/plain": text}
         if self._handle is None:
-            self._handle = self._show(content, raw=True, display_id=True)
+            self._handle = self._show(bundle, raw=True, display_id=True)
         else:
-            self._handle.update(content, raw=True)
+            self._handle.update(bundle, raw=True)
 
     def say(self, text: str) -> None:
         """Writes a line below."""

@@ -39,14 +39,14 @@ class DrawnBatches:
         """
         if iterator not in self._rest:
             self._rest[iterator] = _rest_of(iterator)
-        elements = self._rest[iterator].take(count).cache().with_options(_as_written())
+        batches = self._rest[iterator].take(count).cache().with_options(_as_written())
         # Reads all of it. skip() would do without a function, but loses an element (2.16 to 2.21).
-        elements.reduce(tf.constant(0, tf.int64), _add_one)
+        batches.reduce(tf.constant(0, tf.int64), _add_one)
         if self.shapes is None:
-            for element in elements.take(1):
+            for element in batches.take(1):
                 flat = tf.nest.flatten(element, expand_composites=True)
                 self.shapes = [part.shape.as_list() for part in flat]
-        return iter(elements)
+        return iter(batches)
 
 
 def _rest_of(iterator: tf.data.Iterator) -> tf.data.Dataset:
@@ -54,9 +54,9 @@ def _rest_of(iterator: tf.data.Iterator) -> tf.data.Dataset:
     reference = weakref.ref(iterator)  # the dictionary's value must not keep its key
 
     def next_one(_: tf.Tensor) -> Any:
-        iterator = reference()
-        assert iterator is not None
-        return iterator.get_next_as_optional()
+        source = reference()
+        assert source is not None
+        return source.get_next_as_optional()
 
     return (
         tf.data.Dataset.range(_MANY)

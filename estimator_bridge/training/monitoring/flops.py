@@ -127,7 +127,9 @@ def _hidden_products(snapshot: Snapshot, names: Sequence[str]) -> list[str]:
             return False
         inner = bodies[function]
         return any(node.op in RULES for node in inner) or any(
-            holds(other, visited | {function}) for node in inner for other in called_functions(node)
+            holds(callee, visited | {function})
+            for node in inner
+            for callee in called_functions(node)
         )
 
     return [

@@ -52,7 +52,7 @@ class InputWait:
         self._steps, self._secs = 0, 0.0
         self._ready: deque[float] = deque(maxlen=_SAMPLES)  # seconds a step, of each sample
         self._ready_guess: float | None = None
-        self._start, self._cost_secs, self._pace = clock(), 0.0, 0.0
+        self._start_time, self._cost_secs, self._pace = clock(), 0.0, 0.0
 
     def observe(self, steps: int, secs: float) -> None:
         """Notes the time of steps on the training's input."""
@@ -83,7 +83,10 @@ class InputWait:
 
         At least half of the steps run on the input: their pace is what a sample is compared with.
         """
-        if not self._pace or self._cost_secs > _FIRST_SECS + (self.clock() - self._start) * _COST:
+        if (
+            not self._pace
+            or self._cost_secs > _FIRST_SECS + (self.clock() - self._start_time) * _COST
+        ):
             return 0
         each = self._ready_guess or self._pace
         return min(max(math.ceil(_SAMPLE_SECS / max(each, 1e-9)), 1), self._most, steps // 2)
@@ -133,23 +136,23 @@ class MeasuredLoop:
         if self._is_compiled and self._may_sample(iterator, steps):
             samples = self._wait.steps_to_sample(steps)
         if samples < steps:
-            start_time = self._wait.clock()
+            begin_time = self._wait.clock()
             result = self._loop(iterator, steps - samples, rng_step, limit, fed, start, singly)
             if steps > 1:  # the first call compiles; a single step may be a function apart
                 if self._is_compiled:
-                    self._wait.observe(result.steps, self._wait.clock() - start_time)
+                    self._wait.observe(result.steps, self._wait.clock() - begin_time)
                 self._is_compiled = True
             if not samples or not _goes_on(result, steps - samples, samples, limit):
                 return result
-            steps_run = result.steps
+            step_count = result.steps
         else:
-            steps_run = 0
+            step_count = 0
         begin = rng_step if start is None else start
-        last = self._run_sample(iterator, samples, steps, rng_step + steps_run, limit, fed, begin)
+        last = self._run_sample(iterator, samples, steps, rng_step + step_count, limit, fed, begin)
         return last._replace(
-            steps=steps_run + last.steps,
-            loss=last.loss if last.steps or not steps_run else result.loss,
-            limit_value=last.limit_value if last.steps or not steps_run else result.limit_value,
+            steps=step_count + last.steps,
+            loss=last.loss if last.steps or not step_count else result.loss,
+            limit_value=last.limit_value if last.steps or not step_count else result.limit_value,
         )
 
     def _may_sample(self, iterator: Any, steps: int) -> bool:
@@ -170,14 +173,14 @@ class MeasuredLoop:
         fed: Sequence[np.ndarray],
         start: int,
     ) -> LoopResult:
-        start_time = self._wait.clock()
+        begin_time = self._wait.clock()
         # Datasets put their functions into the default graph too; the model's is finalized.
         with tf.Graph().as_default(), eager_mode(), tf.device(host_device()):
-            elements = self._batches.draw(iterator, steps * self._wait.elements)
+            batches = self._batches.draw(iterator, steps * self._wait.elements)
         drawn_at = self._wait.clock()
-        result = self._loop(elements, steps, rng_step, limit, fed, start, False)
+        result = self._loop(batches, steps, rng_step, limit, fed, start, False)
         end_time = self._wait.clock()
-        self._wait.observe_ready(result.steps, end_time - drawn_at, drawn_at - start_time, of_steps)
+        self._wait.observe_ready(result.steps, end_time - drawn_at, drawn_at - begin_time, of_steps)
         return result
 
 
@@ -187,5 +190,5 @@ def _goes_on(result: LoopResult, steps: int, further: int, limit: int | None) ->
         return False
     if result.loss is not None and math.isnan(result.loss):
         return False
-    value = result.limit_value
-    return limit is None or value is None or limit - value >= further
+    limit_value = result.limit_value
+    return limit is None or limit_value is None or limit - limit_value >= further

@@ -141,12 +141,12 @@ def _curves(training: Scalars, evaluations: Mapping[str, Scalars]) -> str:
                 if tag != "global_step":
                     points = _points(scalars, tag)
                     charts.append(chart(f"{name}: {tag}", [Curve(name, points, "two")], _number))
-    parts = [one for one in charts if one]
-    if not parts:
+    figures = [one for one in charts if one]
+    if not figures:
         return ""
-    left_out = len(parts) - _MOST_CURVES
+    left_out = len(figures) - _MOST_CURVES
     note = f"<p class='soft'>{left_out} more in TensorBoard.</p>" if left_out > 0 else ""
-    return _section("Curves", f'<div class="charts">{"".join(parts[:_MOST_CURVES])}</div>{note}')
+    return _section("Curves", f'<div class="charts">{"".join(figures[:_MOST_CURVES])}</div>{note}')
 
 
 def _tags(scalars: Scalars) -> list[str]:
@@ -204,7 +204,7 @@ def _samples(record: RunRecord) -> str:
 
 
 def _pictures(folder: str) -> str:
-    parts = []
+    pictures = []
     for name in sorted(tf.io.gfile.listdir(folder)):
         path = os.path.join(folder, name)
         size = _size_of_file(path) if name.endswith(".png") else None
@@ -212,11 +212,11 @@ def _pictures(folder: str) -> str:
             continue
         with tf.io.gfile.GFile(path, "rb") as file:
             data = base64.b64encode(file.read()).decode("ascii")
-        parts.append(
+        pictures.append(
             f"<h3>{escape(name)}</h3>"
             f'<img class="picture" alt="{escape(name)}" src="data:image/png;base64,{data}">'
         )
-    return _section("Pictures", "".join(parts)) if parts else ""
+    return _section("Pictures", "".join(pictures)) if pictures else ""
 
 
 def _configuration(folder: str, record: RunRecord) -> str:

@@ -67,8 +67,8 @@ def _parameters(graph: tf.Graph) -> str:
 def _inputs(program: Program) -> Iterator[str]:
     """Yields the features and labels of the traced batch: names, types and shapes."""
     entries = [
-        *_leaves("features", program.batch.features),
-        *_leaves("labels", program.batch.labels),
+        *_flatten("features", program.batch.features),
+        *_flatten("labels", program.batch.labels),
     ]
     for name, tensor in entries[:_MOST_INPUTS]:
         yield f"{name}: {tensor.dtype.name}{_shape(tensor)}"
@@ -76,13 +76,13 @@ def _inputs(program: Program) -> Iterator[str]:
         yield f"and {len(entries) - _MOST_INPUTS} more"
 
 
-def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _flatten(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for key, each in value.items():
-            yield from _leaves(f"{name}[{key!r}]", each)
+            yield from _flatten(f"{name}[{key!r}]", each)
     elif isinstance(value, (list, tuple)):
         for number, each in enumerate(value):
-            yield from _leaves(f"{name}[{number}]", each)
+            yield from _flatten(f"{name}[{number}]", each)
     elif hasattr(value, "dtype") and hasattr(value, "shape"):
         yield name, value
 

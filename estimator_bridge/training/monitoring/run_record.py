@@ -54,7 +54,7 @@ class Trail:
 
     def __init__(self, now: float):
         self.points: list[Point] = []
-        self._start = self._last = now
+        self._start_time = self._last = now
 
     def add(self, report: StepReport, now: float) -> bool:
         """Adds the point of a report if it is time, or if it is the last one.
@@ -67,7 +67,7 @@ class Trail:
           Whether it was added.
         """
         is_last = report.total_steps is not None and report.step >= report.total_steps
-        is_due = now - self._last >= _GROWTH * (now - self._start)
+        is_due = now - self._last >= _GROWTH * (now - self._start_time)
         if self.points and not is_last and not is_due:
             return False
         self._last = now

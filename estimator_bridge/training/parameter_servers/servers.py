@@ -166,7 +166,7 @@ class _Watch:
         ]
         self._place = place
         self._limit = config.session_creation_timeout_secs
-        self._last_sign = self._last_look = self._last_line = time.monotonic()
+        self._last_answer = self._last_look = self._last_line = time.monotonic()
 
     def look(self, now: float) -> None:
         """Looks, if it is time.
@@ -182,20 +182,20 @@ class _Watch:
         self._last_look = now
         silent = problems_at(self._addresses)
         if len(silent) < len(self._addresses):
-            self._last_sign = self._last_line = now
+            self._last_answer = self._last_line = now
             return
-        reasons = ", ".join(f"{address} ({problem})" for address, problem in silent.items())
-        if now >= self._last_sign + self._limit:
+        problems = ", ".join(f"{address} ({problem})" for address, problem in silent.items())
+        if now >= self._last_answer + self._limit:
             raise WorkerError(
-                f"{self._place} has served nobody for {now - self._last_sign:.0f} s "
+                f"{self._place} has served nobody for {now - self._last_answer:.0f} s "
                 "(RunConfig.session_creation_timeout_secs): no process that trains answers at "
-                f"{reasons}. Start the chief and the workers with the same 'cluster' in TF_CONFIG, "
-                "and then this process again."
+                f"{problems}. Start the chief and the workers with the same 'cluster' in "
+                "TF_CONFIG, and then this process again."
             )
         if now >= self._last_line + _TELL_SECS:
             self._last_line = now
             logging.warning(
                 "%s has waited %.0f s, of %g s at most, for a process that trains. None answers at "
                 "%s.",
-                self._place, now - self._last_sign, self._limit, reasons,
+                self._place, now - self._last_answer, self._limit, problems,
             )  # fmt: skip

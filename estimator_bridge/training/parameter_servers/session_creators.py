@@ -48,15 +48,15 @@ class _Creator(_SessionCreator):
             ``session_creation_timeout_secs``.
         """
         self._scaffold.finalize()
-        limit = secs_left = self._config.session_creation_timeout_secs
+        limit = seconds_left = self._config.session_creation_timeout_secs
         end = time.monotonic() + limit
         while True:
-            wait_for_servers(self._addresses, secs_left, self._place)
+            wait_for_servers(self._addresses, seconds_left, self._place)
             try:
                 return self._create(max(0.0, end - time.monotonic()))
             except _LOST as error:
-                secs_left = round(end - time.monotonic(), 1)
-                if secs_left <= 0:
+                seconds_left = round(end - time.monotonic(), 1)
+                if seconds_left <= 0:
                     raise WorkerError(
                         f"{self._place} could not make a session on the servers "
                         f"{', '.join(self._addresses)} for {limit:g} s "

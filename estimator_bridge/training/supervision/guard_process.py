@@ -63,7 +63,7 @@ class Guard:
 
     def _forget(self) -> None:
         self._watch = Watched()
-        self._first_signal: float | None = None  # the time when this process saw the first signal
+        self._signal_time: float | None = None  # the time when this process saw the first signal
         self._deadline: float | None = None  # set when the training has noticed a signal
         self._unread: float | None = None  # the time since which signals are unread
         self._unread_count = 0
@@ -87,7 +87,7 @@ class Guard:
             call, secs = rest.split(" ")
             if self.is_on and call == self._watch.call:
                 self._deadline = now + float(secs)
-                self._first_signal = self._first_signal or now
+                self._signal_time = self._signal_time or now
             return
         self._forget()
         if word == "on":
@@ -104,7 +104,7 @@ class Guard:
             self._unread_count = 0
         elif self._unread is None:
             self._unread, self._unread_count = now, len(numbers)
-            self._first_signal = self._first_signal or now
+            self._signal_time = self._signal_time or now
             if self._deadline is not None:  # which the training has set after the first one
                 self._second = now
         elif len(numbers) > self._unread_count:
@@ -115,7 +115,7 @@ class Guard:
             return "at a second signal"
         is_over = self._unread is not None and now > self._unread + self._watch.patience
         if is_over or (self._deadline is not None and now > self._deadline):
-            return f"{now - (self._first_signal or now):.0f} s after a signal"
+            return f"{now - (self._signal_time or now):.0f} s after a signal"
         return None
 
     def _peek(self) -> bytes:
@@ -191,14 +191,14 @@ def watch(parent: int, wake: socket.socket, control: socket.socket) -> None:
         if not _is_alive(parent):
             return
     while True:
-        secs_left = guard.look_again_in(time.monotonic())
+        seconds_left = guard.look_again_in(time.monotonic())
         if ends is None:
-            secs_left = _ALIVE_SECS if secs_left is None else min(secs_left, _ALIVE_SECS)
-        is_due = secs_left is not None and secs_left <= _LOOK_SECS and guard.is_on
+            seconds_left = _ALIVE_SECS if seconds_left is None else min(seconds_left, _ALIVE_SECS)
+        is_due = seconds_left is not None and seconds_left <= _LOOK_SECS and guard.is_on
         sources = [control.fileno(), *([] if ends is None else [ends])]
         if guard.is_on and not is_due:
             sources.append(wake.fileno())
-        ready = _wait_for_any(sources, secs_left)
+        ready = _wait_for_any(sources, seconds_left)
         if ends in ready or (ends is None and not _is_alive(parent)):
             return
         if control.fileno() in ready:

@@ -83,14 +83,14 @@ class _Watcher:
         selector.register(self._reading, selectors.EVENT_READ)
         while True:
             termination = self.termination
-            secs_left = termination.secs_left() if termination else None
+            seconds_left = termination.secs_left() if termination else None
             if self._guard is not None:
                 self._guard.reap()
-                if termination and secs_left is not None and termination.may_be_killed():
-                    self._guard.until(secs_left, id(termination))
-            if termination and secs_left is not None and secs_left <= 0:
+                if termination and seconds_left is not None and termination.may_be_killed():
+                    self._guard.until(seconds_left, id(termination))
+            if termination and seconds_left is not None and seconds_left <= 0:
                 termination.expired()
-            elif selector.select(secs_left):
+            elif selector.select(seconds_left):
                 self._tell(self._reading.recv(512))
 
     def _tell(self, numbers: bytes) -> None:

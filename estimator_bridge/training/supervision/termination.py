@@ -77,7 +77,7 @@ class Termination:
     Attributes:
       requested: whether this process, or another worker of this run, was asked to end.
       slowest_save: returns the seconds that the slowest checkpoint of this run has taken.
-      error: the exception that ends the call, once raised.
+      exception: the exception that ends the call, once raised.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Termination:
     ):
         self.requested = False
         self.slowest_save: Callable[[], float] = lambda: 0.0
-        self.error: BaseException | None = None
+        self.exception: BaseException | None = None
         self._what, self._model_dir = what, model_dir
         self._secs, self._may_extend = grace_secs(secs)
         self._stage = Stage.NOTHING_TO_SAVE
@@ -128,10 +128,10 @@ class Termination:
 
     def secs_left(self) -> float | None:
         """Returns the seconds until `expired` has to act; None before the first signal."""
-        secs = self._secs_of_grace()
-        if secs is None or not self._watch.is_urgent or self.error:
-            return secs
-        return min(secs, self._watch.repeat_at - time.monotonic())
+        seconds_left = self._secs_of_grace()
+        if seconds_left is None or not self._watch.is_urgent or self.exception:
+            return seconds_left
+        return min(seconds_left, self._watch.repeat_at - time.monotonic())
 
     def expired(self) -> None:
         """Ends the call or the process, which made no progress within the grace period."""
@@ -169,14 +169,14 @@ class Termination:
           SystemExit: after SIGTERM, with code 143.
         """
         if self._signum == signal.SIGTERM:
-            self.error = SystemExit(self._code)
+            self.exception = SystemExit(self._code)
         else:
-            self.error = interrupted(f"{self._what} was stopped by Ctrl-C. {self.standing()}")
-        raise self.error
+            self.exception = interrupted(f"{self._what} was stopped by Ctrl-C. {self.standing()}")
+        raise self.exception
 
     def log_end(self) -> None:
         """Logs that the call ends, unless the exception itself is shown."""
-        if not _shows(self.error):
+        if not _shows(self.exception):
             logging.warning("%s was ended by %s. %s", self._what, self._name, self.standing())
 
     def standing(self) -> str:
@@ -261,7 +261,7 @@ def ending_on_signals(model_dir: str, secs: float | None = None) -> Iterator[Ter
         with watching(handlers, termination, restart=True):
             yield termination
     except BaseException:
-        if termination.error is None:
+        if termination.exception is None:
             raise
     finally:
         _state.current = outer
@@ -294,10 +294,10 @@ def interruptible(what: str) -> Iterator[None]:
         with watching(dict.fromkeys(free, termination.handle), termination, restart=False):
             yield
     except BaseException:
-        if termination.error is None:
+        if termination.exception is None:
             raise
         termination.log_end()
-        raise termination.error.with_traceback(None) from None
+        raise termination.exception.with_traceback(None) from None
 
 
 def asked_to_end() -> bool:

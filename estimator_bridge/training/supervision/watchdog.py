@@ -116,11 +116,11 @@ def watched(what: str, hooks: Sequence[Any], model_dir: str) -> Iterator[Beat]:
     if thread in _beats or not settings.secs:
         yield Beat()
         return
-    beat, is_over = Beat(), threading.Event()
+    beat, end = Beat(), threading.Event()
     _beats[thread] = beat
     watcher = threading.Thread(
         target=_watch,
-        args=(what, settings, model_dir, beat, is_over),
+        args=(what, settings, model_dir, beat, end),
         name="estimator_bridge watchdog",
         daemon=True,
     )
@@ -128,7 +128,7 @@ def watched(what: str, hooks: Sequence[Any], model_dir: str) -> Iterator[Beat]:
     try:
         yield beat
     finally:
-        is_over.set()
+        end.set()
         _beats.pop(beat.thread, None)
         watcher.join(_LAST_WORDS_SECS)
 
@@ -138,7 +138,7 @@ def _watch(
     settings: _Settings,
     model_dir: str,
     beat: Beat,
-    is_over: threading.Event,
+    end: threading.Event,
 ) -> None:
     last_beat, patience = beat.at, settings.secs
 
@@ -146,7 +146,7 @@ def _watch(
         """Returns at most `secs`: after a step, the first report comes after that time again."""
         return min(settings.secs, max(0.01, beat.at + patience - time.monotonic()))
 
-    while not is_over.wait(until_then()):
+    while not end.wait(until_then()):
         if beat.is_paused:
             beat.at = time.monotonic()
         if beat.at != last_beat:

@@ -47,13 +47,13 @@ def deep():
     return [fc.numeric_column("a"), fc.embedding_column(words, 2, initializer=initializer)]
 
 
-def outcome(folder, estimator, labels=BINARY, weights=False, steps=3, shows_draws=False):
+def outcome(folder, estimator, labels=BINARY, weights=False, steps=3, is_random=False):
     """Training, evaluation and predictions; of a model with drawn weights only their names."""
     estimator.train(data(labels, weights=weights), steps=steps)
     values = variables(folder)
     evaluation = estimator.evaluate(data(labels, 1, weights=weights))
     predictions = list(estimator.predict(data(None, 1, weights=weights)))
-    if shows_draws:
+    if is_random:
         shapes = {name: list(np.shape(value)) for name, value in values.items()}
         return [shapes, sorted(evaluation), sorted(predictions[0]), len(predictions)]
     return [values, evaluation, predictions]
@@ -66,13 +66,13 @@ def both_versions(name):
     return classes if V2_OFF else [*classes, newer]
 
 
-def each_version(folder, name, labels=BINARY, shows_draws=False, **arguments):
+def each_version(folder, name, labels=BINARY, is_random=False, **arguments):
     out = []
     for kind in both_versions(name):
         path = folder + "/%d" % len(out)
         estimator = kind(config=config(path), **arguments)
         weights = arguments.get("weight_column") is not None
-        out.append(outcome(path, estimator, labels, weights, shows_draws=shows_draws))
+        out.append(outcome(path, estimator, labels, weights, is_random=is_random))
     return out
 
 
@@ -124,7 +124,7 @@ def linear_regressor_of_two(folder):
 def dnn_classifier_names(folder):
     """Hidden layers are drawn: their names and shapes."""
     return each_version(
-        folder, "DNNClassifier", shows_draws=True, feature_columns=deep(), hidden_units=[4, 3]
+        folder, "DNNClassifier", is_random=True, feature_columns=deep(), hidden_units=[4, 3]
     )
 
 
@@ -134,7 +134,7 @@ def dnn_regressor_names(folder):
         folder,
         "DNNRegressor",
         A,
-        shows_draws=True,
+        is_random=True,
         feature_columns=deep(),
         hidden_units=[4],
         batch_norm=True,
@@ -149,7 +149,7 @@ def wide_and_deep_names(folder):
         folder,
         "DNNLinearCombinedClassifier",
         CLASSES,
-        shows_draws=True,
+        is_random=True,
         n_classes=3,
         linear_feature_columns=wide(),
         dnn_feature_columns=deep(),

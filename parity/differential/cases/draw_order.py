@@ -141,9 +141,9 @@ def queued(source):
     return tf.train.batch([rows], 1, capacity=1)
 
 
-def outcome_of(draws, answers, needs):
+def outcome_of(draws, answers, least_counts):
     """Returns draws and answers, and whether each point had the draws that it needs."""
-    are_enough = [count >= least for count, least in zip(draws, needs)]
+    are_enough = [count >= least for count, least in zip(draws, least_counts)]
     return {"draws": no_more(draws), "answers": no_less(answers), "are enough": are_enough}
 
 

@@ -52,7 +52,7 @@ def model_fn(features, labels, mode):
     return est.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
 
 
-def draws_of(folder, input_fn, steps=3, when=lambda call: True):
+def trace(folder, input_fn, steps=3, when=lambda call: True):
     log = []
     estimator = est.Estimator(model_fn, config=config(folder))
     result = error_of(lambda: estimator.train(input_fn, steps=steps, hooks=[Draw(log, when)]) and 0)
@@ -61,12 +61,12 @@ def draws_of(folder, input_fn, steps=3, when=lambda call: True):
 
 @case
 def draw_from_dataset(folder):
-    return draws_of(folder, lambda: tf.data.Dataset.range(COUNT))
+    return trace(folder, lambda: tf.data.Dataset.range(COUNT))
 
 
 @case
 def draw_from_one_shot_iterator(folder):
-    return draws_of(
+    return trace(
         folder, lambda: tf.data.make_one_shot_iterator(tf.data.Dataset.range(COUNT)).get_next()
     )
 
@@ -78,20 +78,20 @@ def draw_from_initializable_iterator(folder):
         tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, iterator.initializer)
         return iterator.get_next()
 
-    return draws_of(folder, input_fn)
+    return trace(folder, input_fn)
 
 
 @case
 def draw_from_numpy_input_fn(folder):
     x = np.arange(COUNT, dtype=np.float32)
     make = est.inputs.numpy_input_fn({"x": x}, batch_size=2, num_epochs=1, shuffle=False)
-    return draws_of(folder, make)
+    return trace(folder, make)
 
 
 @case
 def draw_from_queue(folder):
     input_fn = lambda: tf.train.range_input_producer(COUNT, shuffle=False).dequeue()
-    return draws_of(folder, input_fn)
+    return trace(folder, input_fn)
 
 
 @case
@@ -104,7 +104,7 @@ def draw_from_text_reader(folder):
         _, line = tf.TextLineReader().read(queue)
         return tf.train.batch([tf.strings.to_number(line)], 2)
 
-    return draws_of(folder + "/m", input_fn)
+    return trace(folder + "/m", input_fn)
 
 
 @case
@@ -116,26 +116,26 @@ def draw_from_generator(folder):
             calls.append(i)
             yield float(i)
 
-    result = draws_of(folder, lambda: tf.data.Dataset.from_generator(generate, tf.float32, []))
+    result = trace(folder, lambda: tf.data.Dataset.from_generator(generate, tf.float32, []))
     return [result, len(calls) >= 6]
 
 
 @case
 def draw_from_tensors(folder):
-    return draws_of(folder, lambda: tf.constant([1.0, 2.0]))
+    return trace(folder, lambda: tf.constant([1.0, 2.0]))
 
 
 @case
 def draw_from_random_tensors(folder):
     """A random op is the input: each run draws."""
-    result = draws_of(folder, lambda: tf.random_uniform([], seed=3))
+    result = trace(folder, lambda: tf.random_uniform([], seed=3))
     values = [row[1] if row[0] == "step" else row[1][1] for row in result[1]]
     return [result[0], len(set(values))]
 
 
 @case
 def draw_from_shuffled_dataset(folder):
-    return draws_of(folder, lambda: tf.data.Dataset.range(COUNT).shuffle(COUNT, seed=4).repeat())
+    return trace(folder, lambda: tf.data.Dataset.range(COUNT).shuffle(COUNT, seed=4).repeat())
 
 
 @case
@@ -144,12 +144,12 @@ def draw_from_nested_features(folder):
         data = tf.data.Dataset.range(COUNT).map(lambda i: {"x": i, "more": (i, [i])})
         return data.batch(2)
 
-    return draws_of(folder, input_fn)
+    return trace(folder, input_fn)
 
 
 @case
 def draw_now_and_then(folder):
-    return draws_of(
+    return trace(
         folder, lambda: tf.data.Dataset.range(COUNT), steps=5, when=lambda call: call % 2 == 0
     )
 
@@ -157,7 +157,7 @@ def draw_now_and_then(folder):
 @case
 def draw_beyond_the_end(folder):
     """The hook takes the last elements: the training ends."""
-    return draws_of(folder, lambda: tf.data.Dataset.range(5), steps=None)
+    return trace(folder, lambda: tf.data.Dataset.range(5), steps=None)
 
 
 @case

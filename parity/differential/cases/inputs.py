@@ -27,9 +27,9 @@ def summing(net=None):
     def model_fn(features, labels, mode):
         x = net(features, labels) if net else features
         step = tf.train.get_global_step()
-        buffer = tf.get_variable("seen", [12], initializer=tf.zeros_initializer())
+        inputs = tf.get_variable("seen", [12], initializer=tf.zeros_initializer())
         x = tf.cast(x, tf.float32)
-        u = tf.scatter_update(buffer, step, x)
+        u = tf.scatter_update(inputs, step, x)
         if mode == est.ModeKeys.PREDICT:
             return est.EstimatorSpec(mode, predictions={"x": tf.reshape(x, [1])})
         if mode == est.ModeKeys.EVAL:

@@ -145,14 +145,14 @@ def pair_within_model_fn(folder):
 def pair_of_seeds(folder):
     """Two configs of one seed draw the same first weights, one without draws its own."""
 
-    def random_model(features, labels, mode):
+    def net(features, labels, mode):
         tf.get_variable("drawn", [3], initializer=tf.random_normal_initializer())
         return linear(features, labels, mode)
 
     weights = []
     for seed in (5, 5, 6):
         path = folder + "/%d" % len(weights)
-        linear_estimator(path, random_model, tf_random_seed=seed).train(rows(), steps=1)
+        linear_estimator(path, net, tf_random_seed=seed).train(rows(), steps=1)
         weights.append(variables(path)["drawn"])
     return [
         np.array_equal(weights[0], weights[1]),

@@ -117,9 +117,9 @@ def scaffold_local_init_op(folder):
     def model_fn(features, labels, mode):
         spec = linear(features, labels, mode)
         start = tf.get_local_variable("start", [], initializer=tf.zeros_initializer())
-        copy = tf.get_variable("seen", [], initializer=tf.zeros_initializer(), trainable=False)
+        total = tf.get_variable("seen", [], initializer=tf.zeros_initializer(), trainable=False)
         with tf.control_dependencies([spec.train_op]):
-            train_op = tf.assign_add(copy, start.read_value())
+            train_op = tf.assign_add(total, start.read_value())
         with tf.control_dependencies([tf.local_variables_initializer(), tf.tables_initializer()]):
             local_init = tf.assign(start, 4.0)
         scaffold = tf.train.Scaffold(local_init_op=tf.group(local_init))

@@ -117,9 +117,9 @@ class Supervisor:
           Whether a process still runs.
         """
         now = self._clock()
-        dead = [process for process in self._running if process.poll() is not None]
+        finished_processes = [process for process in self._running if process.poll() is not None]
         # The chief's failure may be that of the others too: its status counts.
-        for process in sorted(dead, key=lambda process: process.task != self._chief):
+        for process in sorted(finished_processes, key=lambda process: process.task != self._chief):
             self._running.remove(process)
             self._note_end(process, now)
         for process in self._running:
