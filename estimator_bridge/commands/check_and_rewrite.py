@@ -165,7 +165,7 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
     places = sum(len(file.by_hand) for file in files)
     print(
         f"{len(files)} {'file' if len(files) == 1 else 'files'}: {summary}"
-        f"{f', {skip_count} skip_count over' if skip_count else ''}"
+        f"{f', {skip_count} passed over' if skip_count else ''}"
         f"{f', {count_places(places)} left for a person' if places else ''}",
         file=sys.stderr,
     )

@@ -48,7 +48,7 @@ def describe_extent(report: Report) -> str:
     skip_count = sum(bool(file.passed_over) for file in report.files)
     files = f"{len(report.files)} {'file' if len(report.files) == 1 else 'files'}"
     lines = sum(file.lines for file in report.files if not file.passed_over)
-    return f"{files}, {lines} lines{f', {skip_count} skip_count over' if skip_count else ''}"
+    return f"{files}, {lines} lines{f', {skip_count} passed over' if skip_count else ''}"
 
 
 def _counts(findings: list[Finding]) -> str:
