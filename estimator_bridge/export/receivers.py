@@ -143,8 +143,8 @@ def _tensors_by_name(
         tensors = {default_name: tensors}
     for key, tensor in tensors.items():
         if not isinstance(key, (str, int) if allow_int_keys else str):
-            allowed = "strings or ints" if allow_int_keys else "strings"
-            raise ValueError(f"{field} keys must be {allowed}: {key!r}.")
+            kinds = "strings or ints" if allow_int_keys else "strings"
+            raise ValueError(f"{field} keys must be {kinds}: {key!r}.")
         _check_tensor(f"{field} {key}", tensor)
     return dict(tensors)
 

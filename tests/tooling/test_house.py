@@ -129,6 +129,11 @@ BREAKS = [
         {LOWER: "def cut(*, given):\n    return given\n"},
         f"{LOWER}:1: given does not say what the value is",
     ),
+    (
+        names.values_have_nouns_as_names,
+        {LOWER: "def cut(x):\n    _drawn = x\n", "tests/test_cut.py": "drawn = 1\n"},
+        f"{LOWER}:2: _drawn does not say what the value is",
+    ),
 ]
 
 

@@ -11,7 +11,13 @@ from tooling.house.tree import Tree
 PARTICIPLES = frozenset(
     ["found", "given", "made", "wanted", "known", "told", "said", "kept", "taken"]
 )
-_WORDS = re.compile(rf"\b_*({'|'.join(sorted(PARTICIPLES))})_*\b")
+# Not yet in the tests and goldens, which call many values by these.
+PARTICIPLES_OF_PACKAGES = frozenset(
+    ["added", "begun", "called", "chosen", "described", "done", "drawn", "ended", "held", "listed",
+     "lost", "named", "offered", "raised", "reached", "returned", "seen", "shown", "tried", "used"]
+)  # fmt: skip
+_PACKAGES = {"benchmarks", "estimator_bridge", "flags", "models", "parity", "tooling"}
+_WORDS = re.compile(rf"\b_*({'|'.join(sorted(PARTICIPLES | PARTICIPLES_OF_PACKAGES))})_*\b")
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
 
 
@@ -35,8 +41,10 @@ def values_have_nouns_as_names(tree: Tree) -> Iterator[str]:
     for path in tree.modules():
         if not _WORDS.search(tree.text(path)):
             continue  # most files need not be parsed
+        in_package = path.parts[0] in _PACKAGES
+        words = PARTICIPLES | PARTICIPLES_OF_PACKAGES if in_package else PARTICIPLES
         for line, name in bound_names(tree.nodes(path)):
-            if name.strip("_") in PARTICIPLES:
+            if name.strip("_") in words:
                 yield f"{path}:{line}: {name} does not say what the value is"
 
 

@@ -202,9 +202,9 @@ class Termination:
     def _secs_of_grace(self) -> float | None:
         if self._watch.since is None or self._watch.gave_up:
             return None
-        return self._watch.since + self._allowed() - time.monotonic()
+        return self._watch.since + self._patience() - time.monotonic()
 
-    def _allowed(self) -> float:
+    def _patience(self) -> float:
         if self._watch.is_urgent:
             return _UNWIND_SECS
         if self._stage is Stage.NOTHING_TO_SAVE and self._model_dir is not None:
@@ -215,7 +215,7 @@ class Termination:
         again = signal.Signals(self._signum).name
         return (
             f"{self._name}: {self._what.lower()} saves a checkpoint after the steps in flight, and "
-            f"ends; at once at a second {again}, or if nothing moves on for {self._allowed():g} s."
+            f"ends; at once at a second {again}, or if nothing moves on for {self._patience():g} s."
         )
 
     def _end_now(self, why: str) -> None:
