@@ -128,6 +128,6 @@ def _once(workload, ways, pythons, seconds, stack) -> Callable[[str], dict[str, 
     def answer(way: str) -> dict[str, float]:
         process = _start(workload, way, pythons)
         with contextlib.closing(process):
-            return process.order(start_time=process.start_time)
+            return process.order(started=process.start_time)
 
     return answer

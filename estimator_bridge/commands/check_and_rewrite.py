@@ -161,11 +161,11 @@ def run_rewrite(arguments: argparse.Namespace) -> int:
             # `patch` needs the bytes of the source; a terminal would obey them.
             _show(printable_text(file.diff()) if sys.stdout.isatty() else file.diff())
         summary = f"{len(changed_files)} would be changed"
-    passed_over_count = sum(bool(file.report.passed_over) for file in files)
+    skip_count = sum(bool(file.report.passed_over) for file in files)
     places = sum(len(file.by_hand) for file in files)
     print(
         f"{len(files)} {'file' if len(files) == 1 else 'files'}: {summary}"
-        f"{f', {passed_over_count} passed over' if passed_over_count else ''}"
+        f"{f', {skip_count} passed over' if skip_count else ''}"
         f"{f', {count_places(places)} left for a person' if places else ''}",
         file=sys.stderr,
     )

@@ -92,7 +92,7 @@ def find_obstacles(
     graph: tf.Graph,
     names: Iterable[str],
     for_tpu: bool,
-    allowed_ops: Collection[str] = (),
+    exempt_ops: Collection[str] = (),
 ) -> list[Obstacle]:
     """Returns the operations that cannot be compiled, in the program's order.
 
@@ -100,7 +100,7 @@ def find_obstacles(
       graph: the traced graph.
       names: names of the nodes to compile.
       for_tpu: whether results must have static shapes too, which XLA does not require on a CPU.
-      allowed_ops: types of ops to accept.
+      exempt_ops: types of ops to accept.
     """
     snapshot = Snapshot.of(graph)
     functions = {f.signature.name: f for f in snapshot.library.function}
@@ -108,14 +108,14 @@ def find_obstacles(
     for name in names:
         node = snapshot.nodes[name]
         # On a TPU such an op runs on the host, as the program requested.
-        if node.op in allowed_ops or "_xla_outside_compilation" in node.attr:
+        if node.op in exempt_ops or "_xla_outside_compilation" in node.attr:
             continue
         inner = [node] if node.op not in functions else []
         inner += _bodies(node, functions)
         for part in inner:
             is_itself = part is node
             reason = _reason(graph, part, is_itself, for_tpu)
-            if reason and part.op not in allowed_ops and part.op not in functions:
+            if reason and part.op not in exempt_ops and part.op not in functions:
                 line = line_of_node(graph, name)
                 where = name if is_itself else f"{part.name} in {name}"
                 obstacles.append(Obstacle(part.op, where, line, reason))

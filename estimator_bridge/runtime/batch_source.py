@@ -77,22 +77,22 @@ class BatchSource:
         """Returns the next elements of a step, as optionals."""
         return [iterator.get_next_as_optional() for _ in range(self._count)]
 
-    def has_batch(self, state: Sequence[Any]) -> tf.Tensor:
+    def has_batch(self, elements: Sequence[Any]) -> tf.Tensor:
         """Whether a step can run."""
-        return state[-1].has_value()
+        return elements[-1].has_value()
 
-    def has_ended(self, state: Sequence[Any]) -> tf.Tensor:
+    def has_ended(self, elements: Sequence[Any]) -> tf.Tensor:
         """Whether the input has ended, given that a batch was wanted and no step can run."""
-        return ~state[-1].has_value()
+        return ~elements[-1].has_value()
 
-    def take(self, iterator: Any, state: Sequence[Any]) -> tuple[list[Any], Any]:
+    def take(self, iterator: Any, elements: Sequence[Any]) -> tuple[list[Any], Any]:
         """Returns the elements of a step, and the known state of the next ones."""
         del iterator
-        return [element.get_value() for element in state], None
+        return [element.get_value() for element in elements], None
 
-    def left_over(self, state: Sequence[Any]) -> list[Any]:
+    def left_over(self, elements: Sequence[Any]) -> list[Any]:
         """Returns the optionals that may have values although no step can run."""
-        return list(state[:-1])
+        return list(elements[:-1])
 
 
 class DividedBatchSource(BatchSource):
@@ -155,19 +155,19 @@ class HostBatchSource(BatchSource):
         del is_wanted
         return [iterator[-1] if ahead is None else ahead]
 
-    def has_batch(self, state: Sequence[Any]) -> tf.Tensor:
+    def has_batch(self, elements: Sequence[Any]) -> tf.Tensor:
         """Whether all hosts have a batch; a full one, if ``full_batch`` is given."""
-        (sizes,) = state
+        (sizes,) = elements
         return tf.reduce_all(sizes > 0 if self._full is None else sizes == self._full)
 
-    def has_ended(self, state: Sequence[Any]) -> tf.Tensor:
+    def has_ended(self, elements: Sequence[Any]) -> tf.Tensor:
         """Whether the input of any host has ended; of all hosts, if ``full_batch`` is given."""
-        (sizes,) = state
+        (sizes,) = elements
         return tf.reduce_any(sizes == 0) if self._full is None else tf.reduce_all(sizes == 0)
 
-    def take(self, iterator: Any, state: Sequence[Any]) -> tuple[list[Any], Any]:
+    def take(self, iterator: Any, elements: Sequence[Any]) -> tuple[list[Any], Any]:
         """Returns the batches, without their sizes, and the sizes of the next ones."""
-        del state
+        del elements
         batches, sizes = [], []
         for part, spec, device in zip(iterator[:-1], self._each, self._devices):
             flat = tf.nest.flatten(spec)
@@ -182,9 +182,9 @@ class HostBatchSource(BatchSource):
             sizes.append(size)
         return batches, tf.stack(sizes)
 
-    def left_over(self, state: Sequence[Any]) -> list[Any]:
+    def left_over(self, elements: Sequence[Any]) -> list[Any]:
         """Returns nothing: left-over batches are not drawn yet."""
-        del state
+        del elements
         return []
 
 

@@ -137,11 +137,11 @@ class StepLoop:
         """The variables that a replica uses in a step."""
         return self._step.run.variables
 
-    def check_compiles(self, for_tpu: bool = False, allowed_ops: Collection[str] = ()) -> None:
+    def check_compiles(self, for_tpu: bool = False, exempt_ops: Collection[str] = ()) -> None:
         """Checks that XLA would compile the step: see ``StepLowering.check``."""
         self._step.run.check_ready()
         with eager_mode(), tf.device(host_device()):
-            self._step.run.lowering.check(for_tpu, allowed_ops)
+            self._step.run.lowering.check(for_tpu, exempt_ops)
 
     def check_blocks(self) -> None:
         """Checks that XLA would compile several steps as one, if they are to be.

@@ -44,7 +44,7 @@ class StepLowering:
     results: int
     device: str
 
-    def check(self, for_tpu: bool = False, allowed_ops: Collection[str] = ()) -> None:
+    def check(self, for_tpu: bool = False, exempt_ops: Collection[str] = ()) -> None:
         """Checks, eagerly, that XLA would compile a replica's part, by compiling it up to HLO.
 
         Nothing runs. The variables have to be initialized, and the inputs' shapes to be static.
@@ -52,12 +52,12 @@ class StepLowering:
         Args:
           for_tpu: whether shapes that depend on values are refused too, as XLA refuses them, or
             pads them, on a TPU.
-          allowed_ops: types of ops that are no obstacle.
+          exempt_ops: types of ops that are no obstacle.
 
         Raises:
           NotCompilableError: it would not; names the operations and the program's lines.
         """
-        obstacles = find_obstacles(self.graph, self.lifted.names, for_tpu, allowed_ops)
+        obstacles = find_obstacles(self.graph, self.lifted.names, for_tpu, exempt_ops)
         if obstacles:
             raise not_compilable(obstacles)
         if self._leaves_something_out():

@@ -155,15 +155,15 @@ class Workers:
         """
         totals: dict[int, tf.Tensor] = {}
         with eager_mode(), tf.device(host_device()):
-            tensors = [_convert_type(value) for value in values]
+            values_to_send = [_convert_type(value) for value in values]
             for number, dtype in enumerate(_CARRIES):
-                places = [i for i, value in enumerate(tensors) if value.dtype == dtype]
+                places = [i for i, value in enumerate(values_to_send) if value.dtype == dtype]
                 if not places:
                     continue
-                flat = [tf.reshape(tensors[i], [-1]) for i in places]
+                flat = [tf.reshape(values_to_send[i], [-1]) for i in places]
                 total = self._reduce(tf.concat(flat, 0), key + number)
                 for i, part in zip(places, tf.split(total, [len(part) for part in flat])):
-                    shaped = tf.reshape(part, tensors[i].shape)
+                    shaped = tf.reshape(part, values_to_send[i].shape)
                     totals[i] = _restore_type(shaped, values[i].dtype)
         return [totals[i] for i in range(len(values))]
 
@@ -199,9 +199,9 @@ class Workers:
         group: int = _HOSTS,
     ) -> tf.Tensor:
         on_hosts = group == _HOSTS
-        tensor = _convert_type(value)
+        value_to_send = _convert_type(value)
         total = tf.raw_ops.CollectiveReduceV2(
-            input=tensor,
+            input=value_to_send,
             group_size=self.count if on_hosts else self._replicas,
             group_key=group,
             instance_key=key,
@@ -211,10 +211,10 @@ class Workers:
             communication_hint="RING" if on_hosts else self._hint,
             timeout_seconds=timeout_secs or self.timeout_secs,
         )
-        return _restore_type(tf.ensure_shape(total, tensor.shape), value.dtype)
+        return _restore_type(tf.ensure_shape(total, value_to_send.shape), value.dtype)
 
     def _chiefs(self, value: tf.Tensor, key: int) -> tf.Tensor:
-        tensor = _convert_type(value)
+        value_to_send = _convert_type(value)
         common = {
             "group_size": self.count,
             "group_key": _HOSTS,
@@ -223,9 +223,11 @@ class Workers:
             "timeout_seconds": self.timeout_secs,
         }
         if self.is_chief:
-            tf.raw_ops.CollectiveBcastSendV2(input=tensor, **common)
+            tf.raw_ops.CollectiveBcastSendV2(input=value_to_send, **common)
             return value
-        result = tf.raw_ops.CollectiveBcastRecvV2(T=tensor.dtype, shape=tf.shape(tensor), **common)
+        result = tf.raw_ops.CollectiveBcastRecvV2(
+            T=value_to_send.dtype, shape=tf.shape(value_to_send), **common
+        )
         return _restore_type(result, value.dtype)
 
 

@@ -104,7 +104,7 @@ class _Check:
         self.report = ModelReport()
         self._model_fn, self._input_fn, self._params = model_fn, input_fn, params
         self._sizes, self._folder = sizes, folder
-        self._tolerance, self._allowed_ops = tolerance, allowed_ops
+        self._tolerance, self._exempt_ops = tolerance, allowed_ops
         self._values: dict[str, np.ndarray] | None = None  # initial values of all variables
 
     def run(self, mode: str, cores: Sequence[int]) -> None:
@@ -129,7 +129,7 @@ class _Check:
                     after = after or values
                 if number == cores[-1]:
                     with explained(f"{activity}, compiled by XLA", self._model_fn):
-                        run.loop().check_compiles(for_tpu=True, allowed_ops=self._allowed_ops)
+                        run.loop().check_compiles(for_tpu=True, exempt_ops=self._exempt_ops)
             finally:
                 run.close()
         assert batch is not None
@@ -186,7 +186,7 @@ class _Check:
             with explained(activity, self._model_fn):
                 loop = run.loop()
                 graph = run.tpu_graph(loop)
-            check_tpu_graph(activity, run, graph, len(loop.variables), self._allowed_ops, place)
+            check_tpu_graph(activity, run, graph, len(loop.variables), self._exempt_ops, place)
         finally:
             run.close()
         return graph

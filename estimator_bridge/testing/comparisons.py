@@ -78,8 +78,8 @@ class TrainedStep:
         differences = [] if math.isclose(self.loss, loss, rel_tol=tolerance) else ["the loss"]
         for name, value in weights.items():
             expected = report.weights[name]
-            tolerance_here = tolerance + _ROUNDING * report.rounding[name]
-            if not np.allclose(value, expected, rtol=tolerance, atol=tolerance_here):
+            tolerance_with_rounding = tolerance + _ROUNDING * report.rounding[name]
+            if not np.allclose(value, expected, rtol=tolerance, atol=tolerance_with_rounding):
                 differences.append(f"{name} by {np.abs(value - expected).max():.2g}")
         if differences:
             remainder = (
@@ -169,7 +169,7 @@ def check_tpu_graph(
     run: ModelRun,
     graph: TPUGraph,
     variables: int,
-    allowed_ops: Collection[str],
+    exempt_ops: Collection[str],
     place: str,
 ) -> None:
     """Checks that a graph is one computation that a TPU can run, with copies of all variables.
@@ -179,7 +179,7 @@ def check_tpu_graph(
       run: the traced model.
       graph: the traced graph.
       variables: number of variables that the step uses.
-      allowed_ops: types of ops to allow.
+      exempt_ops: types of ops to allow.
       place: the model_fn's location, for messages.
 
     Raises:
@@ -192,7 +192,7 @@ def check_tpu_graph(
             "not of the model."
         )
     for op, names in graph.names_on_tpu.items():
-        if op not in allowed_ops and not xla_compiles(op):
+        if op not in exempt_ops and not xla_compiles(op):
             raise ModelCheckError(
                 f"{activity}: the operation {names[0]} ({op}), which only a host can run, is in "
                 f"the TPU's part.\n  at {line_of_node(run.graph, names[0]) or place}"

@@ -66,9 +66,9 @@ def read_config(path: str) -> BertConfig:
         config = BertConfig(**{name: content[name] for name in content if name in field_names})
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{path}: not the configuration of a BERT model: {error}.") from error
-    for name, values in _FIXED.items():
-        if content.get(name, values[0]) not in values:
-            raise UserError(f"{path}: {name} is {content[name]!r}, want {' or '.join(values)}.")
+    for name, choices in _FIXED.items():
+        if content.get(name, choices[0]) not in choices:
+            raise UserError(f"{path}: {name} is {content[name]!r}, want {' or '.join(choices)}.")
     if config.hidden_size % config.num_attention_heads:
         raise UserError(
             f"{path}: hidden_size {config.hidden_size} must be a multiple of num_attention_heads "

@@ -87,8 +87,8 @@ class _Share:
         is_silent = has_run = is_spent = False
 
         def limit() -> float:
-            secs = self._cases[running].seconds if running else _LOADING
-            return max(0.1, last_event + secs - time.monotonic())
+            seconds = self._cases[running].seconds if running else _LOADING
+            return max(0.1, last_event + seconds - time.monotonic())
 
         for event in worker.events(limit):
             if event is None:

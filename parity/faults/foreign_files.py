@@ -40,7 +40,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
 
     Args:
       names: of NAMES.
-      options: `seed`, `every`, and `tried`, the number of folders of both cases.
+      options: `seed`, `every`, and `attempts`, the number of folders of both cases.
 
     Returns:
       JSON by case: see `counts.summarize_case`; `broken` lists the outcomes that did not hold.

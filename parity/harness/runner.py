@@ -47,13 +47,13 @@ class _Run:
         is_loaded, last_event = False, time.monotonic()
 
         def limit() -> float:
-            secs = self._time_limit if is_loaded else _LOADING
-            return max(0.1, last_event + secs - time.monotonic())
+            seconds = self._time_limit if is_loaded else _LOADING
+            return max(0.1, last_event + seconds - time.monotonic())
 
         for event in worker.events(limit):
             if event is None:
-                secs = self._time_limit if is_loaded else _LOADING
-                complaint = f"It took longer than {secs:g} seconds."
+                seconds = self._time_limit if is_loaded else _LOADING
+                complaint = f"It took longer than {seconds:g} seconds."
                 break
             last_event, kind = time.monotonic(), event["event"]
             if kind == "tests":

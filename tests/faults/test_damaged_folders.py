@@ -52,7 +52,7 @@ def test_the_table_has_a_row_for_each_case_and_the_sum(results):
 def test_what_does_not_hold_is_counted():
     silent = {"began": 0, "same": False, "error": "", "kept": False}
     assert not restarts.mended(silent)
-    assert not restarts._refused(silent)
+    assert not restarts._is_refusal(silent)
     assert restarts.describe_restart(silent) == "began at 0"
     assert restarts.describe_restart({**silent, "began": 6}) == "from 6, other weights"
-    assert not restarts._refused({**silent, "began": None, "error": "MissingCheckpointError"})
+    assert not restarts._is_refusal({**silent, "began": None, "error": "MissingCheckpointError"})

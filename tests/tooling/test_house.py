@@ -131,11 +131,8 @@ BREAKS = [
     ),
     (
         names.values_have_nouns_as_names,
-        {
-            LOWER: "def cut():\n    drawn, drawn_parts = 1, 2\n",
-            "tests/test_cut.py": "drawn = 1\n",
-        },
-        f"{LOWER}:2: drawn does not say what the value is",
+        {LOWER: "def cut(x):\n    _drawn = x\n", "tests/test_cut.py": "drawn = 1\n"},
+        f"{LOWER}:2: _drawn does not say what the value is",
     ),
 ]
 

@@ -81,7 +81,7 @@ def test_session_config_is_carried_over(late):
 
 @pytest.mark.parametrize("gpus", [0, 1])
 def test_a_share_of_gpus_memory_is_missed_where_there_are_gpus(gpus, monkeypatch, caplog):
-    monkeypatch.setattr(session_options, "_earlier_configs", set())
+    monkeypatch.setattr(session_options, "_configs", set())
     devices = [tf.config.PhysicalDevice("/physical_device:GPU:0", "GPU")] * gpus
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: devices)
     options = v1.GPUOptions(per_process_gpu_memory_fraction=0.95)

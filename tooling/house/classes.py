@@ -59,11 +59,13 @@ def classes_of_the_engine_are_small(tree: Tree) -> Iterator[str]:
                 continue
             parameters, attributes = widths(node)
             name = f"{'/'.join(path.parts[1:])}:{node.name}"
-            pin = pins.pop(name, None)
+            pinned_widths = pins.pop(name, None)
             place = f"{path}:{node.lineno}: {node.name} has {parameters} parameters and "
-            if pin and pin != (parameters, attributes):
-                yield f"{place}{attributes} attributes: PINNED says {pin}"
-            elif not pin and (parameters > MOST_PARAMETERS or attributes > MOST_ATTRIBUTES):
+            if pinned_widths and pinned_widths != (parameters, attributes):
+                yield f"{place}{attributes} attributes: PINNED says {pinned_widths}"
+            elif not pinned_widths and (
+                parameters > MOST_PARAMETERS or attributes > MOST_ATTRIBUTES
+            ):
                 yield (
                     f"{place}{attributes} attributes, more than {MOST_PARAMETERS} and "
                     f"{MOST_ATTRIBUTES}: look for the missing concept"

@@ -133,12 +133,12 @@ def the_library_imports_only_what_it_requires(tree: Tree) -> Iterator[str]:
     for path in tree.modules(*LIBRARY):
         inside = "/".join(path.parts[1:])
         own = LIBRARY if path.parts[0] != FRONT else (FRONT,)
-        allowed_packages = _REQUIRED.union(
+        packages = _REQUIRED.union(
             own, *(names for place, names in _OPTIONAL.items() if inside.startswith(place))
         )
         for line, name in tree.imports(path):
             top = name.partition(".")[0]
-            if top not in allowed_packages and not _belongs_to_python(top):
+            if top not in packages and not _belongs_to_python(top):
                 yield f"{path}:{line}: imports {name}, which the library does not require"
 
 

@@ -43,16 +43,16 @@ def plain_python(source: str) -> PlainCell:
       The rest. The statement of a `%time` line, and the cell below `%%time`, are kept.
     """
     lines = source.split("\n")
-    skipped_lines = []
+    notes = []
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%"):
         magic = lines[first].strip()
         if re.split(r"\W", magic[2:])[0] not in _AROUND_A_CELL:
             return PlainCell("", (f"{magic} (the whole cell)",))
-        skipped_lines.append(f"{magic} (its cell is run)")
+        notes.append(f"{magic} (its cell is run)")
         lines[first] = ""
     if _is_python("\n".join(lines)):
-        return PlainCell("\n".join(lines), tuple(skipped_lines))
+        return PlainCell("\n".join(lines), tuple(notes))
     number, tensorflow = first, ""
     while number < len(lines):
         end = number + 1
@@ -65,12 +65,12 @@ def plain_python(source: str) -> PlainCell:
             version = _TENSORFLOW.match(bare)
             tensorflow = version[1] if version else tensorflow
             statement = _statement_of(whole)
-            skipped_lines.append(bare if statement is None else f"{bare} (its statement is run)")
+            notes.append(bare if statement is None else f"{bare} (its statement is run)")
             indent = lines[number][: len(lines[number]) - len(bare)]
             replaced = f"{indent}{'pass' if statement is None else statement}".split("\n")
             lines[number:end] = replaced + [""] * (end - number - len(replaced))
         number = end
-    return PlainCell("\n".join(lines), tuple(skipped_lines), tensorflow)
+    return PlainCell("\n".join(lines), tuple(notes), tensorflow)
 
 
 def _statement_of(line: str) -> str | None:

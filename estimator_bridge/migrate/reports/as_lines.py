@@ -45,10 +45,10 @@ def summary(report: Report) -> str:
 
 def describe_extent(report: Report) -> str:
     """Returns how many files and lines were read, and how many files were not."""
-    skipped_count = sum(bool(file.passed_over) for file in report.files)
+    skip_count = sum(bool(file.passed_over) for file in report.files)
     files = f"{len(report.files)} {'file' if len(report.files) == 1 else 'files'}"
     lines = sum(file.lines for file in report.files if not file.passed_over)
-    return f"{files}, {lines} lines{f', {skipped_count} passed over' if skipped_count else ''}"
+    return f"{files}, {lines} lines{f', {skip_count} passed over' if skip_count else ''}"
 
 
 def _counts(findings: list[Finding]) -> str:

@@ -100,9 +100,9 @@ class JaxLoop:
         """The variables that a replica uses in a step."""
         return self._step.run.variables
 
-    def check_compiles(self, for_tpu: bool = False, allowed_ops: Collection[str] = ()) -> None:
+    def check_compiles(self, for_tpu: bool = False, exempt_ops: Collection[str] = ()) -> None:
         """Does nothing: a loop is not made before XLA can compile its step."""
-        del for_tpu, allowed_ops
+        del for_tpu, exempt_ops
 
     def lower(self, replicas: int, has_values: bool = True) -> LoweredStep:
         """Lowers a replica's part of the step for a TPU's compiler: see ``StepLowering.lower``."""

@@ -184,12 +184,14 @@ def _pace(record: RunRecord) -> str:
         "FLOP/s": ("flops_per_sec", as_si),
         "share of the matrix units' peak": ("matrix_share", _percent),
     }
-    parts = [
-        chart(title, [Curve("", values)], as_text, True)
-        for title, (name, as_text) in kinds.items()
+    figures = [
+        chart(title, [Curve("", values)], format_value, True)
+        for title, (name, format_value) in kinds.items()
         if len(values := points(name)) > 1  # one value is at the top
     ]
-    return _section("Throughput", f'<div class="charts">{"".join(parts)}</div>') if parts else ""
+    return (
+        _section("Throughput", f'<div class="charts">{"".join(figures)}</div>') if figures else ""
+    )
 
 
 def _samples(record: RunRecord) -> str:
