@@ -11,6 +11,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge_contrib.namespaces import NAMESPACES
 
 __all__, __getattr__, __dir__ = NAMESPACES["cloud"].opened()
@@ -123,6 +124,7 @@ def configure_colab_session(session: Any) -> None:
             f"{path} is missing. Call google.colab.auth.authenticate_user() first, or set "
             f"{_VARIABLE} to the file of your credentials."
         )
+    check_is_no_pipe(path)
     with open(path, encoding="utf-8") as file:
         configure_gcs(session, json.load(file))
 

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from absl import flags as absl_flags
 
 from flags.config_file import with_config
+from flags.flag_files import check_flag_files
 from flags.validate import FlagsError, check_flags
 
 __all__ = ["parse_flags"]
@@ -44,7 +45,7 @@ def parse_flags(
     """
     program = os.path.basename(argv[0])
     try:
-        _check_flagfiles(argv)
+        check_flag_files(argv[1:])
         rest = flag_values(with_config(argv, flag_values))
         if len(rest) > 1:
             remainder = [f"and {len(rest) - 1 - _SHOWN} more"] if len(rest) - 1 > _SHOWN else []
@@ -72,14 +73,6 @@ def parse_flags(
 def _refuse(program: str, message: str) -> NoReturn:
     print(f"{program}: {message}\nSee {program} --help.", file=sys.stderr)
     raise SystemExit(_USAGE_ERROR)
-
-
-def _check_flagfiles(argv: Sequence[str]) -> None:
-    """Refuses a flagfile without a name, which absl ignores."""
-    words = [*argv[1:], "next"]
-    for word, following in zip(words, words[1:]):
-        if word.lstrip("-") == "flagfile=" or (word.lstrip("-") == "flagfile" and not following):
-            raise FlagsError(["--flagfile= is empty: name a file with one flag per line"])
 
 
 def _flagfiles(argv: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, TextIO
 __all__ = [
     "check_is_file",
     "check_is_no_pipe",
+    "check_no_pipes_below",
     "exists",
     "files_below",
     "is_folder",
@@ -117,6 +118,17 @@ def check_is_no_pipe(path: str | bytes) -> None:
     """
     with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
         check_is_file(path)
+
+
+def check_no_pipes_below(folder: str) -> None:
+    """Checks that a folder, such as a SavedModel's, has no pipes and devices in any depth.
+
+    Raises:
+      OSError: it has one; `filename` has its path.
+    """
+    if not is_remote(folder) and os.path.isdir(folder):
+        for path in files_below(folder):
+            check_is_no_pipe(path)
 
 
 def open_bytes(path: str) -> BinaryIO:

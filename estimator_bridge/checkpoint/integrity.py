@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import tensorflow as tf
 
+from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge.checkpoint.error_types import (
     DamagedCheckpointError,
     ForbiddenCheckpointError,
@@ -23,6 +24,7 @@ from estimator_bridge.errors import CheckpointError
 __all__ = [
     "PATTERN_CHARACTERS",
     "check_intact",
+    "check_no_pipes",
     "data_files",
     "explained_read_errors",
     "missing_files",
@@ -59,6 +61,13 @@ def open_checkpoint(path: str) -> tf.train.CheckpointReader:
             "A checkpoint is named by the prefix of its files, such as model_dir/model.ckpt-100.",
         )
     files = sorted(data_files(path))
+    try:
+        check_no_pipes(path)
+    except OSError as error:
+        raise UnreadableCheckpointError(
+            f"The checkpoint {path} could not be read: {error.filename} {error.strerror}",
+            "Restore the file from a backup, or delete what has its name.",
+        ) from None
     with explained_read_errors(path):
         if files:
             try:
@@ -151,6 +160,22 @@ def data_files(path: str) -> list[str]:
         for name in tf.io.gfile.listdir(folder or ".")
         if name.startswith(start) and _SHARD.fullmatch(name, len(start))
     ]
+
+
+def check_no_pipes(path: str) -> None:
+    """Checks that no file of a checkpoint is a pipe or a device, for which TensorFlow would wait.
+
+    Args:
+      path: the checkpoint's prefix.
+
+    Raises:
+      OSError: one is; `filename` has its path.
+    """
+    files: list[str] = []
+    with contextlib.suppress(tf.errors.OpError):  # there is no such folder
+        files = data_files(path)
+    for file in (path, f"{path}.index", *files):
+        check_is_no_pipe(file)
 
 
 @contextlib.contextmanager

@@ -215,11 +215,12 @@ class Positions:
         if is_link(self._list_file):
             return False
         try:
+            check_is_no_pipe(self._list_file)
             with tf.io.gfile.GFile(self._list_file, "rb") as file:
                 content = file.read()
         except tf.errors.NotFoundError:
             return True
-        except tf.errors.OpError:
+        except (OSError, tf.errors.OpError):
             return False
         return not content or _IN_LIST in content
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.base.any_files import is_plain_name, names_in
+from estimator_bridge.base.any_files import check_is_no_pipe, is_plain_name, names_in
 from estimator_bridge.checkpoint.integrity import data_files
 from estimator_bridge.own_files import (
     Identity,
@@ -87,9 +87,10 @@ def finish_publishing(folder: str) -> None:
 def _finish(folder: str, staging_prefix: str, record: str) -> None:
     token, _, prefix = os.path.basename(staging_prefix).partition(".")
     try:
+        check_is_no_pipe(record)
         with tf.io.gfile.GFile(record, "rb") as file:
             is_new, files = parse_note(file.read(), _parse)
-    except ValueError:  # cut short, and so no file was renamed
+    except (ValueError, OSError):  # cut short, and so no file was renamed; or not the library's
         return
     if not all(is_plain_name(name) and name.startswith(f"{prefix}.") for name in files):
         return

@@ -22,6 +22,7 @@ from estimator_bridge.graph.randomness import (
     replica_key,
 )
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
+from estimator_bridge.graph.table_files import check_table_files
 from estimator_bridge.tensorflow_private.graphs import import_below_control_edges
 
 __all__ = ["JoinFn", "Lifted"]
@@ -141,6 +142,7 @@ class Lifted:
     def _import(self, part: Part, tensors: dict[str, Any], replica: int) -> None:
         if not part.graph_def.node:
             return
+        check_table_files(part.graph_def.node, tensors)
         graph_def = self._randomness.for_replica(part.graph_def, replica)
         with _importing:
             register_functions(graph_def.library)

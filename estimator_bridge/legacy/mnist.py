@@ -6,6 +6,7 @@ import gzip
 import io
 import math
 import struct
+import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -194,6 +195,10 @@ def _local(name: str, folder: str, source: str) -> str:
     )
 
 
+class _DamagedFileError(ValueError, OSError):
+    """A file is not what gzip wrote; the original's error was an OSError."""
+
+
 def _read(path: str, kind: int) -> np.ndarray:
     check_is_no_pipe(path)
     with tf.io.gfile.GFile(path, "rb") as file:
@@ -209,20 +214,26 @@ def decode(packed: bytes, kind: int, name: str) -> np.ndarray:
       name: the file's name, for the error.
 
     Raises:
-      ValueError: the file is of another kind.
+      ValueError: the file is damaged, or of another kind.
     """
     dimensions = 3 if kind == IMAGES else 1
     start = 4 * (1 + dimensions)
-    with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
-        magic, *shape = struct.unpack(f">{1 + dimensions}I", file.read(start).ljust(start, b"\0"))
-        if magic != kind:
-            raise ValueError(
-                f"Invalid magic number {magic} in MNIST file: {name}. Expected {kind}."
-            )
-        size = math.prod(shape)
-        if size > _MOST_BYTES:
-            raise ValueError(f"{name}: its header states the shape {shape}, more than 1 GiB.")
-        content = read_at_most(file, size)
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+            head = file.read(start).ljust(start, b"\0")
+            magic, *shape = struct.unpack(f">{1 + dimensions}I", head)
+            if magic != kind:
+                raise ValueError(
+                    f"Invalid magic number {magic} in MNIST file: {name}. Expected {kind}."
+                )
+            size = math.prod(shape)
+            if size > _MOST_BYTES:
+                raise ValueError(f"{name}: its header states the shape {shape}, more than 1 GiB.")
+            content = read_at_most(file, size)
+    except (OSError, EOFError, zlib.error) as error:
+        raise _DamagedFileError(
+            f"{name}: damaged gzip file: {error}. Download it again."
+        ) from error
     if len(content) < size:
         raise ValueError(f"{name}: cut short: its header states the shape {shape}.")
     return np.frombuffer(content, np.uint8).reshape(shape)

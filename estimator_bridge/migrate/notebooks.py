@@ -103,7 +103,7 @@ def read_notebook_source(path: str) -> NotebookSource:
     source = read_source(path)
     try:
         notebook = read_notebook(path)
-    except (NotebookError, UnicodeDecodeError) as error:
+    except NotebookError as error:
         raise UnreadableError(str(error).removeprefix(f"{path!r} ")) from None
     marker = "# estimator-bridge:"
     while marker in source.text:

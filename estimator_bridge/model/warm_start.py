@@ -121,9 +121,11 @@ def warm_start(settings: WarmStartSettings) -> None:
     Raises:
       ValueError: the checkpoint does not exist, it lacks a variable or has it in another shape, or
         the settings name variables that do not exist.
+      OSError: a vocabulary is a pipe or a device.
       TypeError: a vocabulary's backup_initializer needs a static shape, and new rows have none.
     """
     logging.info("Warm-starting with WarmStartSettings: %s", settings)
+    _check_vocabularies(settings)
     try:
         _check_columns(settings)
         _train.warm_start(*settings)
@@ -155,6 +157,12 @@ def _backup_initializers(settings: WarmStartSettings) -> list[str]:
     ]
 
 
+def _check_vocabularies(settings: WarmStartSettings) -> None:
+    for vocabulary in settings.var_name_to_vocab_info.values():
+        for file in (vocabulary.old_vocab, vocabulary.new_vocab):
+            check_is_no_pipe(os.fspath(file))
+
+
 def _check_columns(settings: WarmStartSettings) -> None:
     """Checks that columns which follow a vocabulary are as many as its entries.
 
@@ -166,8 +174,7 @@ def _check_columns(settings: WarmStartSettings) -> None:
         shapes = dict(tf.train.list_variables(settings.ckpt_to_initialize_from))
         if vocabulary.axis != 1 or old not in shapes:
             continue
-        check_is_no_pipe(os.fspath(vocabulary.old_vocab))
-        with tf.io.gfile.GFile(vocabulary.old_vocab) as file:
+        with tf.io.gfile.GFile(vocabulary.old_vocab, "rb") as file:
             entries = sum(1 for _ in file)
         if entries != shapes[old][1]:
             raise ValueError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.base.any_files import check_no_pipes_below
 from estimator_bridge.errors import DataError
 
 __all__ = ["ExampleInput", "Input", "ServedModel", "load_model"]
@@ -83,6 +84,7 @@ def load_model(path: str, signature: str | None = None, outputs: Sequence[str] =
       DataError: the SavedModel cannot be loaded, or has no such signature or output.
     """
     try:
+        check_no_pipes_below(path)
         saved_model = tf.saved_model.load(path, tags=None)
     except (OSError, ValueError, RuntimeError, tf.errors.OpError) as error:
         lines = str(getattr(error, "message", None) or error).strip().splitlines()

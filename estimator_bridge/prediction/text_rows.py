@@ -51,7 +51,10 @@ def csv_rows(path: str) -> Found:
     names = header_of(path)
     text = (_decode(path, number, line) for number, line in enumerate(_lines(path), 1))
     reader = csv.reader(text, strict=True)
-    next(reader)
+    try:
+        next(reader)
+    except csv.Error as error:
+        raise DataError(f"{path}, line 1: not CSV: {error}.") from None
     while True:
         start = reader.line_num + 1
         try:

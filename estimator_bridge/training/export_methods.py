@@ -14,6 +14,7 @@ from estimator_bridge.checkpoint import (
     explained_full_disk_of,
     watched_folder,
 )
+from estimator_bridge.checkpoint.any_checkpoints import check_readable
 from estimator_bridge.compile_for import current_job, end_program
 from estimator_bridge.export.saved_model import export_saved_model
 from estimator_bridge.model import ModeKeys, warm_start
@@ -35,6 +36,7 @@ class ExportMethods(CheckpointMethods):
 
     def _warm_start(self) -> None:
         if self._warm_start_settings is not None:
+            check_readable(self._warm_start_settings.ckpt_to_initialize_from)
             warm_start(self._warm_start_settings)
 
     def export_saved_model(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import tensorflow as tf
-
+from estimator_bridge.checkpoint.any_checkpoints import reader_of
 from estimator_bridge.tensorflow_private.tracking import object_checkpoints
 
 __all__ = ["dot_graph_from_checkpoint"]
@@ -26,7 +25,7 @@ def dot_graph_from_checkpoint(save_path: str) -> str:
     Raises:
       ValueError: the checkpoint has no objects, as those of tf.train.Saver.
     """
-    reader = tf.train.load_checkpoint(save_path)
+    reader = reader_of(save_path)
     nodes = object_checkpoints.object_metadata(save_path).nodes
     lines = ["digraph {"]
     slots = {slot.slot_variable_node_id for node in nodes for slot in node.slot_variables}

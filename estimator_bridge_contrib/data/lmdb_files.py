@@ -12,6 +12,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from estimator_bridge.base.any_files import check_is_no_pipe
+
 __all__ = ["LMDBFile"]
 
 _MAGIC, _VERSION = 0xBEEFC0DE, 1
@@ -52,6 +54,7 @@ class LMDBFile:
             path = os.path.join(path, "data.mdb")
         self._path = path
         try:
+            check_is_no_pipe(path)
             self._file = open(path, "rb")  # noqa: SIM115 - closed by __exit__
         except OSError as error:
             raise ValueError(f"{error.strerror}: {path}") from error

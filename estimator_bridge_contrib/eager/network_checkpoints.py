@@ -11,6 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint.any_checkpoints import reader_of
 from estimator_bridge.tensorflow_private.layers import layer_scope
 from estimator_bridge_contrib.eager.networks import Network
 
@@ -157,7 +158,7 @@ def restore_network_checkpoint(
     existing = naming.variables(network)
     if existing:
         _v1.train.Saver(existing).restore(sess=_session("restore"), save_path=save_path)
-    reader = tf.train.load_checkpoint(save_path)
+    reader = reader_of(save_path)
     values = {
         name: reader.get_tensor(name)
         for name in reader.get_variable_to_shape_map()

@@ -8,6 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint.any_checkpoints import reader_of
+
 __all__ = ["restore_variables_on_create"]
 
 
@@ -40,7 +42,7 @@ def restore_variables_on_create(
         return
     if map_func is not None and not callable(map_func):
         raise ValueError(f"map_func must be callable; got {map_func!r}.")
-    reader = tf.train.load_checkpoint(save_path)
+    reader = reader_of(save_path)
     values = {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
 
     def make(next_creator: Callable[..., Any], **kwargs: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.checkpoint.any_checkpoints import reader_of
 from estimator_bridge.tensorflow_private.variables import saved_slice
 from estimator_bridge_contrib.framework.variable_search import (
     get_unique_variable,
@@ -137,7 +138,7 @@ def _reader(model_path: str) -> Any:
     """Opens a checkpoint, even if there is a folder of its name beside it."""
     if tf.io.gfile.exists(f"{model_path}.index"):
         return _v1.train.NewCheckpointReader(model_path)
-    return tf.train.load_checkpoint(model_path)
+    return reader_of(model_path)
 
 
 def _part_of(variable: Any, value: np.ndarray) -> np.ndarray:

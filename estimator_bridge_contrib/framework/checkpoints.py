@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint.any_checkpoints import reader_of
+
 __all__ = ["init_from_checkpoint", "list_variables", "load_checkpoint", "load_variable"]
 
 
@@ -16,7 +18,7 @@ def load_checkpoint(filepattern: str) -> Any:
     Args:
       filepattern: its path, or a folder, of which the latest checkpoint is read.
     """
-    return tf.train.load_checkpoint(filepattern)
+    return reader_of(filepattern)
 
 
 def load_variable(checkpoint_dir: str, name: str) -> Any:

@@ -11,7 +11,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private.names import checkpoint_management, tf_logging
+from estimator_bridge.checkpoint.any_checkpoints import newest_listed
+from estimator_bridge.tensorflow_private.names import tf_logging
 from estimator_bridge.training import Estimator
 from estimator_bridge_contrib.learn.experiment_parts import (
     Calls,
@@ -298,7 +299,7 @@ class Experiment:
             if self._is_trained(metrics):
                 return
             start = time.monotonic()
-            path = checkpoint_management.latest_checkpoint(self._estimator.model_dir)
+            path = newest_listed(self._estimator.model_dir)
             if not path or (is_once and path == evaluated):
                 metrics = {}
                 if start - warned > _WARNING_SECS:
@@ -329,7 +330,7 @@ class Experiment:
         path: str | None = None
         while is_wanted(metrics, path) and not self._is_trained(metrics):
             self._train(steps=self._times.steps_per_iteration)
-            path = checkpoint_management.latest_checkpoint(self._estimator.model_dir)
+            path = newest_listed(self._estimator.model_dir)
             metrics = self._evaluate(self._calls.eval_steps, "one_pass", path)
             exported = self._export(metrics)
         return metrics, exported

@@ -10,7 +10,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.tensorflow_private.names import checkpoint_management, tf_logging
+from estimator_bridge.checkpoint.any_checkpoints import newest_listed
+from estimator_bridge.tensorflow_private.names import tf_logging
 from estimator_bridge.training import Estimator
 from estimator_bridge_contrib.learn.estimator import Evaluable, Trainable
 from estimator_bridge_contrib.learn.exports import ExportStrategy
@@ -71,7 +72,7 @@ class CheckpointListener(_Listener):
     def after_save(self, session: Any, global_step_value: int) -> None:
         """Called after a checkpoint is saved."""
         del session, global_step_value
-        path = checkpoint_management.latest_checkpoint(self._folder)
+        path = newest_listed(self._folder)
         if path and path != self._path:
             self._path = path
             self.results = self._evaluate(path)

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from estimator_bridge.tensorflow_private.names import checkpoint_management, tf_logging
+from estimator_bridge.checkpoint.any_checkpoints import newest_listed
+from estimator_bridge.tensorflow_private.names import tf_logging
 from estimator_bridge.training import Estimator
 from estimator_bridge_contrib.learn.monitor_bases import EveryN
 
@@ -109,7 +110,7 @@ class ValidationMonitor(EveryN):
         if self._interval is not None and before is not None and now - before <= self._interval:
             return False
         self._checked_time = now
-        path = checkpoint_management.latest_checkpoint(self._estimator.model_dir)
+        path = newest_listed(self._estimator.model_dir)
         if path is None or path == self._path:
             return False
         self._path = path

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge_contrib.learn.vocabulary import CategoricalVocabulary
 
 __all__ = ["ByteProcessor", "VocabularyProcessor", "tokenizer"]
@@ -153,6 +154,7 @@ class VocabularyProcessor:
 
         As with any pickle, the file can run code: read only files that you trust.
         """
+        check_is_no_pipe(filename)
         with tf.io.gfile.GFile(filename, "rb") as file:
             return _Unpickler(file).load()
 

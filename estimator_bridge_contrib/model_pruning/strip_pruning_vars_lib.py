@@ -9,6 +9,8 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.checkpoint.any_checkpoints import newest_listed
+
 __all__ = ["graph_def_from_checkpoint", "strip_pruning_vars_fn"]
 
 _v1 = tf.compat.v1
@@ -70,7 +72,7 @@ def graph_def_from_checkpoint(checkpoint_dir: str, output_node_names: Sequence[s
     Raises:
       ValueError: there is no checkpoint.
     """
-    path = tf.train.latest_checkpoint(checkpoint_dir)
+    path = newest_listed(checkpoint_dir)
     if path is None:
         raise ValueError(f"Could not find a checkpoint at: {checkpoint_dir}.")
     with tf.Graph().as_default() as graph:

@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint.any_checkpoints import newest_listed
 from estimator_bridge_contrib.predictor.predictor import Predictor
 
 __all__ = ["ContribEstimatorPredictor"]
@@ -44,7 +45,7 @@ class ContribEstimatorPredictor(Predictor):
                 raise ValueError("Features must be defined.")
             creator = _v1.train.ChiefSessionCreator(
                 config=config,
-                checkpoint_filename_with_path=tf.train.latest_checkpoint(estimator.model_dir),
+                checkpoint_filename_with_path=newest_listed(estimator.model_dir),
             )
             self._session = _v1.train.MonitoredSession(creator)
         self._feed_tensors, self._fetch_tensors = dict(input_ops.default_inputs), dict(outputs)

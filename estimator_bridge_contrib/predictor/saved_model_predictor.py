@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.any_files import check_no_pipes_below
 from estimator_bridge_contrib.predictor.predictor import Predictor, tensors_of_signature
 
 __all__ = ["DEFAULT_TAGS", "SavedModelPredictor"]
@@ -53,6 +54,7 @@ class SavedModelPredictor(Predictor):
             self._session = _v1.Session(config=config)
             folder = tf.compat.as_str(tf.compat.path_to_str(export_dir))
             tag_names = [tag.strip() for tag in (tags or DEFAULT_TAGS).split(",")]
+            check_no_pipes_below(folder)
             model = _v1.saved_model.loader.load(self._session, tag_names, folder)
         if input_names is None or output_names is None:
             signature = signature_def or _signature(model, signature_def_key or _DEFAULT_KEY)

@@ -13,6 +13,8 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.any_files import check_is_no_pipe
+from estimator_bridge.checkpoint.integrity import check_no_pipes
 from estimator_bridge.model import ModeKeys
 from estimator_bridge.tensorflow_private.keras import is_graph_network
 from estimator_bridge_contrib.saved_model.keras_configs import configuration
@@ -86,6 +88,8 @@ def load_keras_model(saved_model_path: str, custom_objects: Mapping[str, Any] | 
     import tf_keras
 
     folder = os.fsdecode(saved_model_path)
+    check_is_no_pipe(os.path.join(folder, *_LAYERS))
+    check_no_pipes(os.path.join(folder, *_WEIGHTS))
     with tf.io.gfile.GFile(os.path.join(folder, *_LAYERS)) as file:
         layers = file.read()
     model = tf_keras.models.model_from_json(layers, custom_objects=custom_objects)

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 from google.protobuf import message, text_format  # type: ignore[import-untyped]
 
+from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge.tensorflow_private.names import SavedModel
 
 __all__ = ["get_saved_model_tag_sets", "read_saved_model"]
@@ -32,6 +33,7 @@ def read_saved_model(saved_model_dir: str) -> Any:
         path = os.path.join(os.fsdecode(saved_model_dir), name)
         if not tf.io.gfile.exists(path):
             continue
+        check_is_no_pipe(path)
         with tf.io.gfile.GFile(path, "rb") as file:
             content = file.read()
         try:

@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge_contrib.session_bundle import constants, manifest_pb2, session_bundle
 
 __all__ = ["load_session_bundle_or_saved_model_bundle_from_path"]
@@ -50,6 +51,7 @@ def _load_saved_model_from_session_bundle_path(
     export_dir: str, target: str, config: Any
 ) -> tuple[Any, Any]:
     path = os.path.join(export_dir, constants.META_GRAPH_DEF_FILENAME)
+    check_is_no_pipe(path)
     with tf.io.gfile.GFile(path, "rb") as file:
         graph = _v1.MetaGraphDef.FromString(file.read())
     if graph.signature_def:

@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge_contrib.session_bundle import constants, manifest_pb2
 
 __all__ = ["load_session_bundle_from_path", "maybe_session_bundle_dir"]
@@ -76,6 +77,7 @@ def _read(export_dir: str) -> Any:
             f"Expected meta graph file missing {path}. Name the folder of one version, such as "
             "model/00000123."
         )
+    check_is_no_pipe(path)
     with tf.io.gfile.GFile(path, "rb") as file:
         return _v1.MetaGraphDef.FromString(file.read())
 

@@ -7,6 +7,8 @@ import time
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.checkpoint.any_checkpoints import newest_listed
+
 __all__ = ["checkpoints_iterator", "wait_for_new_checkpoint"]
 
 checkpoints_iterator = tf.compat.v1.train.checkpoints_iterator
@@ -32,7 +34,7 @@ def wait_for_new_checkpoint(
     logging.info("Waiting for new checkpoint at %s", checkpoint_dir)
     end = None if timeout is None else time.monotonic() + timeout
     while True:
-        latest = tf.train.latest_checkpoint(checkpoint_dir)
+        latest = newest_listed(checkpoint_dir)
         if latest is not None and latest != last_checkpoint:
             logging.info("Found new checkpoint at %s", latest)
             return latest

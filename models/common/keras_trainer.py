@@ -13,6 +13,7 @@ import tensorflow as tf
 import tf_keras
 
 import estimator_bridge as eb
+from estimator_bridge.checkpoint.any_checkpoints import newest_listed, reader_of
 from estimator_bridge.data.input_errors import explained_input_errors
 from models.common.errors import UserError
 from models.common.keras_checkpoints import require_same_weights
@@ -87,7 +88,7 @@ class KerasTrainer:
         Raises:
             UserError: it is an estimator's.
         """
-        path = tf.train.latest_checkpoint(self._settings.model_dir)
+        path = newest_listed(self._settings.model_dir)
         if path and os.path.basename(path).startswith("model.ckpt"):
             raise UserError(
                 f"{path} is a checkpoint of --api=estimator, which has other names for the "
@@ -98,7 +99,9 @@ class KerasTrainer:
     def get_variable_value(self, name: str) -> Any:
         """Returns the value of `global_step` in the latest checkpoint."""
         assert name == "global_step"
-        return tf.train.load_checkpoint(self.latest_checkpoint()).get_tensor(_STEP)
+        path = self.latest_checkpoint()
+        assert path is not None
+        return reader_of(path).get_tensor(_STEP)
 
     @explained_input_errors()
     def train(self, input_fn: Callable[[], Any], max_steps: int, hooks: Any = ()) -> None:

@@ -112,3 +112,10 @@ def test_a_flagfile_without_a_name_is_refused(values, capsys, words):
     """absl takes it for none: all flags would have their defaults."""
     message = refusal(values, capsys, *words)
     assert "--flagfile= is empty: name a file with one flag per line" in message
+
+
+def test_a_very_long_name_is_refused_at_once(values, capsys, tmp_path):
+    file = tmp_path / "flags.txt"
+    file.write_text("--" + "x" * 5000)
+    for argument in ("--" + "x" * 5000, f"--flagfile={file}"):
+        assert "a flag's name of 5,002 characters" in refusal(values, capsys, argument)

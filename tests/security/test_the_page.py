@@ -26,10 +26,20 @@ TESTS = {
     "indexes of checkpoints": [(f"{HERE}/test_hostile_files.py", "indexes with changed bytes")],
     "JSON lines": [(f"{HERE}/test_the_page.py", "def test_json_lines")],
     "YAML files of `--config`": [(f"{HERE}/test_foreign_texts.py", "def test_a_config_file_with")],
+    "flag files of `--flagfile`": [
+        (f"{HERE}/test_waiting_for_pipes.py", "def test_flag_files_that_name_one_another"),
+        (f"{HERE}/test_changed_files.py", '"flag file": ('),
+    ],
     "sources and notebooks, for `check` and `rewrite`": [
         (f"{HERE}/test_foreign_texts.py", "def test_one_deep_source_is_one_finding")
     ],
-    "pipes, sockets and devices in place of a file": [(f"{HERE}/test_pipes.py", "THINGS = {")],
+    "pipes, sockets and devices in place of a file": [
+        (f"{HERE}/test_pipes.py", "THINGS = {"),
+        (f"{HERE}/test_waiting_for_pipes.py", "def test_the_vocabulary_of_a_table"),
+    ],
+    "random bytes, cut ends and flipped bits in any of the small files above": [
+        (f"{HERE}/test_changed_files.py", "READERS = {")
+    ],
 }
 
 

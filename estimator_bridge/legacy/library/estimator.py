@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint.any_checkpoints import newest_listed
 from estimator_bridge.experimental.checkpoint_step import global_step_of_folder
 from estimator_bridge.training.arguments import check_hooks, check_listeners
 from estimator_bridge.training.configuration import config_with_folder
@@ -72,7 +73,7 @@ def check_checkpoint_available(model_dir: str) -> None:
     Raises:
       ValueError: the folder has no checkpoint.
     """
-    if not tf.train.latest_checkpoint(model_dir):
+    if not newest_listed(model_dir):
         raise ValueError(
             f"Could not find trained model in model_dir: {model_dir}. It has no checkpoint: call "
             "train() first, or use the folder that train() wrote to."

@@ -109,8 +109,8 @@ def read_notebook(path: str, name: str | None = None) -> Notebook:
     with open_text(path) as file:
         try:
             content = foreign_json(file.read(), is_nan_allowed=True, are_names_unique=False)
-        except UnicodeDecodeError:
-            raise
+        except UnicodeDecodeError as error:
+            raise NotebookError(f"{name!r} is not a notebook: not UTF-8 ({error})") from None
         except ValueError as error:
             raise NotebookError(
                 f"{name!r} is not a notebook: its JSON is broken ({error})"

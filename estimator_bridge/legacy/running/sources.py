@@ -169,7 +169,7 @@ def source_of(path: str) -> bytes:
             return read_notebook(path).source.encode()
         with open_bytes(path) as file:
             return file.read()
-    except (OSError, NotebookError, UnicodeDecodeError):
+    except (OSError, NotebookError):
         return b""
 
 

@@ -11,6 +11,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.base.gc_tuning import unfreeze_gc
 from estimator_bridge.data.inputs import GraphInput
 from estimator_bridge.graph import session_graph
+from estimator_bridge.graph.table_files import check_table_files
 from estimator_bridge.model import ModeKeys, RunConfig
 from estimator_bridge.training.async_saver import wants_async
 from estimator_bridge.training.execution import Execution, TracedModel
@@ -103,6 +104,7 @@ def train_on_servers(
         fetches = [spec.train_op, spec.loss, *_beside(traced, spec.train_op)]
         loss = None
         hooks_in_order = [*all_hooks, watcher]
+        check_table_files(graph.as_graph_def().node, {})
         with _v1.train.MonitoredSession(creator, hooks_in_order, _STOP_SECS) as session:
             while not session.should_stop():
                 loss = session.run(fetches)[1]

@@ -21,6 +21,7 @@ import os
 import select
 import signal
 import socket
+import stat
 import sys
 import time
 from typing import NamedTuple
@@ -151,7 +152,12 @@ def _newest(folder: str) -> str:
     if "://" in folder:
         return f"Training resumes from the newest checkpoint in {folder}."
     try:
-        with open(os.path.join(folder, "checkpoint"), encoding="utf-8") as file:
+        # A pipe that has this name must not stop the guard: it would wait for a writer.
+        path = os.path.join(folder, "checkpoint")
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(descriptor, encoding="utf-8") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise OSError("not a file")
             name = file.readline().partition('"')[2].rpartition('"')[0]
     except (OSError, UnicodeDecodeError):
         name = ""

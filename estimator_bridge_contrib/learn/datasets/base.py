@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge.legacy.downloads import local_copy
 from estimator_bridge.legacy.mnist import DataSets as Datasets
 
@@ -54,6 +55,7 @@ def load_csv_with_header(
     Raises:
       ValueError: the first row does not start with the two numbers, or other rows do not match it.
     """
+    check_is_no_pipe(filename)
     with tf.io.gfile.GFile(filename) as file:
         header, *rows = csv.reader(file)
     try:
@@ -84,6 +86,7 @@ def load_csv_without_header(
       features_dtype: NumPy's type for the features.
       target_column: the column of the labels.
     """
+    check_is_no_pipe(filename)
     with tf.io.gfile.GFile(filename) as file:
         return _arrays(list(csv.reader(file)), target_dtype, features_dtype, target_column)
 
@@ -95,6 +98,7 @@ def _arrays(rows: list[list[str]], target_dtype: Any, dtype: Any, column: int) -
 
 def shrink_csv(filename: str, ratio: int) -> None:
     """Writes every ratio-th row of a CSV file to a file with ``_small`` in its name."""
+    check_is_no_pipe(filename)
     with tf.io.gfile.GFile(filename) as file:
         rows = list(csv.reader(file))
     with tf.io.gfile.GFile(filename.replace(".", "_small."), "w") as file:
