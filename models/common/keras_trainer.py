@@ -99,7 +99,9 @@ class KerasTrainer:
     def get_variable_value(self, name: str) -> Any:
         """Returns the value of `global_step` in the latest checkpoint."""
         assert name == "global_step"
-        return reader_of(self.latest_checkpoint()).get_tensor(_STEP)
+        path = self.latest_checkpoint()
+        assert path is not None
+        return reader_of(path).get_tensor(_STEP)
 
     @explained_input_errors()
     def train(self, input_fn: Callable[[], Any], max_steps: int, hooks: Any = ()) -> None:
