@@ -77,13 +77,16 @@ def header_of(path: str) -> list[str]:
     """Returns the names of a CSV file's columns.
 
     Raises:
-      DataError: the file is empty, or a column has no name of its own.
+      DataError: the file is empty, its first line is not CSV, or a column has no name of its own.
     """
     lines = _lines(path)
     first = next(lines, None)
     if first is None or not str(first).strip():
         raise DataError(f"{path}: empty. Want a header with the columns' names, then rows.")
-    names = next(csv.reader([_decode(path, 1, first)]))
+    try:
+        names = next(csv.reader([_decode(path, 1, first)]))
+    except csv.Error as error:
+        raise DataError(f"{path}, line 1: not CSV: {error}.") from None
     if len(set(names)) < len(names) or not all(names):
         raise DataError(
             f"{path}, line 1: the header needs a name of its own for each column, got {names}."

@@ -31,7 +31,7 @@ from estimator_bridge.legacy.mnist import IMAGES, decode
 from estimator_bridge.legacy.running.notebooks import NotebookError, read_notebook
 from estimator_bridge.own_files import lies_at
 from estimator_bridge.prediction.rows import BadRow, Row
-from estimator_bridge.prediction.text_rows import csv_rows, json_rows
+from estimator_bridge.prediction.text_rows import csv_rows, header_of, json_rows
 from estimator_bridge.records.manifest import read_manifest
 from estimator_bridge.records.npz_arrays import read_npz
 from estimator_bridge.training.monitoring.run_record import RunRecord, read_record
@@ -354,3 +354,10 @@ def test_any_name_in_the_list_of_checkpoints(saved, tmp_path):
         is_read_or_refused(read, CheckpointError, str(folder))
 
     try_one()
+
+
+def test_a_csv_header_with_a_carriage_return_is_refused(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"a\rb,c\n1,2\n")
+    with pytest.raises(DataError, match=r"rows\.csv, line 1: not CSV: new-line character"):
+        header_of(str(path))
