@@ -54,7 +54,7 @@ def run(names: Sequence[str], options: Options) -> dict[str, Any]:
         folder = Path(name)
         _check_undisturbed(folder)
         for case in names:
-            outcomes = []
+            outcomes: list[dict[str, Any]] = []
             is_limited = case == _LIMITED
             tries = range(len(_LIMITS))[:: options.every] if is_limited else range(_MOST_TRIES)
             for number in tries:

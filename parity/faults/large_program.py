@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import estimator_bridge as eb
@@ -11,6 +13,7 @@ from parity.environment import tf
 __all__ = ["newest", "train"]
 
 _v1 = tf.compat.v1
+_Hook: Any = _v1.train.SessionRunHook
 _COUNT = 25_000_000
 
 
@@ -24,7 +27,7 @@ def _model_fn(features, labels, mode):
     return eb.EstimatorSpec(mode, loss=loss, train_op=train_op)
 
 
-class _Begin(_v1.train.SessionRunHook):
+class _Begin(_Hook):
     def __init__(self):
         self.step: int | None = None
 
@@ -32,14 +35,17 @@ class _Begin(_v1.train.SessionRunHook):
         self.step = int(session.run(_v1.train.get_global_step(session.graph)))
 
 
-def train(model_dir: str, last: int, kept: int) -> int | None:
+def train(model_dir: str, last: int, checkpoint_count: int) -> int | None:
     """Trains up to a step, with a checkpoint after each.
 
     Returns:
       The step where it began; None if no step was left.
     """
     config = eb.RunConfig(
-        model_dir, save_checkpoints_steps=1, keep_checkpoint_max=kept, save_summary_steps=None
+        model_dir,
+        save_checkpoints_steps=1,
+        keep_checkpoint_max=checkpoint_count,
+        save_summary_steps=None,
     )
     begin = _Begin()
     hooks = [begin]
