@@ -12,6 +12,7 @@ from tensorflow.compat.v1 import logging
 
 from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge.checkpoint.error_types import DamagedCheckpointError, MissingCheckpointError
+from estimator_bridge.checkpoint.index_table import TableError, table_entries
 from estimator_bridge.checkpoint.integrity import check_intact, data_files, explained_read_errors
 from estimator_bridge.checkpoint.lock import check_model_dir
 from estimator_bridge.checkpoint.publishing import publish
@@ -196,8 +197,22 @@ class Positions:
             return True
         try:
             return self._is_ours(step)
+        except MissingCheckpointError:
+            return self._is_rest_of_removal(step)
         except CheckpointError:
             return False
+
+    def _is_rest_of_removal(self, step: int) -> bool:
+        """Returns whether an index is left alone, with an iterator's state among its names."""
+        path = self.path(step)
+        try:
+            check_is_no_pipe(path + ".index")
+            with tf.io.gfile.GFile(path + ".index", "rb") as file:
+                names = [name for name, _ in table_entries(file.read())]
+        except (OSError, tf.errors.OpError, TableError):
+            return False
+        is_state = any(n.startswith(b"iterator/") and n.endswith(_STATE.encode()) for n in names)
+        return is_state and not data_files(path)
 
     def _read_list(self) -> list[int]:
         """Returns the steps of the positions that the list file names."""
@@ -257,7 +272,8 @@ class Positions:
     def _remove(self, step: int) -> None:
         """Removes a position, unless another program wrote the file of that name."""
         path = self.path(step)
-        for file in [path + ".index", *data_files(path)] if self._can_show(step) else []:
+        # The index last: after a kill in between, it alone shows that the rest is the library's.
+        for file in [*data_files(path), path + ".index"] if self._can_show(step) else []:
             remove_file(file)
 
     def _list(self, steps: list[int]) -> None:

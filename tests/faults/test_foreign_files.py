@@ -115,6 +115,24 @@ def test_a_file_with_the_name_of_an_inputs_position_stays(tmp_path):
     assert Positions(str(tmp_path), "input", str(tmp_path / "model.ckpt")).steps() == [6]
 
 
+def test_what_a_cut_removal_leaves_of_a_position_goes(tmp_path):
+    """A kill between the removals of its files leaves the index, which shows whose it is."""
+    estimator = make(tmp_path, keep_checkpoint_max=1)
+    hooks = [eb.training.CheckpointInputPipelineHook(estimator)]
+    estimator.train(examples, hooks=hooks, steps=6)
+    shutil.copy(tmp_path / "input.ckpt-6.index", tmp_path / "input.ckpt-4.index")
+    (tmp_path / "input.ckpt-3.index").write_text("mine")
+    with open(tmp_path / "checkpoint_input", "a", encoding="utf-8") as file:
+        for step in (3, 4):
+            file.write(f'all_model_checkpoint_paths: "input.ckpt-{step}"\n')
+    hooks = [eb.training.CheckpointInputPipelineHook(estimator)]
+    estimator.train(examples, hooks=hooks, steps=2)
+    names = {path.name for path in tmp_path.glob("input.ckpt-*")}
+    assert "input.ckpt-4.index" not in names
+    assert (tmp_path / "input.ckpt-3.index").read_text() == "mine"
+    assert not (tmp_path / ".estimator_bridge.mentioned").exists()
+
+
 def test_a_copied_record_does_not_show_who_wrote_an_export(tmp_path):
     def exported(times):
         exporter = eb.LatestExporter("kept", receiver, exports_to_keep=1)

@@ -19,7 +19,8 @@ Written by `estimator-bridge run --list-supported`.
 The public names of TensorFlow 1.15's `tf` are available, as in `tf.compat.v1`, apart from the
 exceptions below. The following names of `tf.contrib` are supported. The paths of its files, such as
 `tensorflow.contrib.layers.python.layers.layers`, have the same names. [Names that libraries
-import](../library_names.md) lists the supported names of the modules of `tensorflow_estimator`.
+import](../evidence/library_names.md) lists the supported names of the modules of
+`tensorflow_estimator`.
 """
 
 
