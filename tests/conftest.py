@@ -8,6 +8,7 @@ import gc
 import importlib.abc
 import importlib.machinery
 import json
+import logging
 import os
 import sys
 from pathlib import Path
@@ -88,6 +89,16 @@ def _own_tpu_functions():
         for name, function in list(vars(namespace).items()):
             if hasattr(function, "of_tensorflow"):
                 setattr(namespace, name, function.of_tensorflow)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_log_levels():
+    """Restores what is logged after a module's programs chose it for the process."""
+    loggers = [logging.getLogger(name) for name in (None, "tensorflow", "absl")]
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels):
+        logger.setLevel(level)
 
 
 @pytest.fixture(scope="module", autouse=True)
