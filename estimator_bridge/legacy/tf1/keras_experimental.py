@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.abc
-import importlib.machinery
 import re
 import sys
 from collections.abc import Callable
@@ -12,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from estimator_bridge.base.missing_names import missing_getattr
+from estimator_bridge.legacy.extended_modules import ModuleExtender
 from estimator_bridge.tf_contrib.package import load_contrib
 
 __all__ = ["complete_keras_experimental"]
@@ -50,12 +49,12 @@ _NAMES: dict[str, Callable[[], Any]] = {
 
 def complete_keras_experimental() -> None:
     """Adds the names to tf.keras.experimental, where it is loaded and where it will be."""
-    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+    if _extender in sys.meta_path:
         return
     for name, module in list(sys.modules.items()):
         if _NAME.fullmatch(name) and module is not None:
             _complete(module)
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.insert(0, _extender)
 
 
 def _complete(module: ModuleType) -> None:
@@ -72,24 +71,8 @@ def _complete(module: ModuleType) -> None:
     vars(module)["__dir__"] = lambda: sorted({*vars(module), *_NAMES} - {"__getattr__", "__dir__"})
 
 
-class _Finder(importlib.abc.MetaPathFinder):
-    """Completes a module when it is imported."""
-
-    def find_spec(
-        self, fullname: str, path: Any = None, target: Any = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """Returns the spec of tf.keras.experimental, with a loader that completes it."""
-        del target
-        if not _NAME.fullmatch(fullname):
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path)
-        if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
-            spec.loader = _Loader(fullname, spec.loader.path)
-        return spec
+def _is_completed(fullname: str) -> bool:
+    return _NAME.fullmatch(fullname) is not None
 
 
-class _Loader(importlib.machinery.SourceFileLoader):
-    def exec_module(self, module: ModuleType) -> None:
-        """Runs the module's code, then adds the names."""
-        super().exec_module(module)
-        _complete(module)
+_extender = ModuleExtender(_is_completed, _complete)

@@ -18,6 +18,7 @@ from typing import Any
 
 from estimator_bridge.base.lazy_namespace import LazyNamespace, loaded_names
 from estimator_bridge.errors import MissingImportError, MissingNameError
+from estimator_bridge.legacy.extended_modules import ModuleExtender
 from estimator_bridge.legacy.tf1.private_names import (
     MODULES,
     NAMES,
@@ -233,30 +234,11 @@ def find_private_names() -> None:
         if module is not None:
             with_old_names(module)
     sys.meta_path.append(_Finder())
-    sys.meta_path.insert(0, _Extender())
+    sys.meta_path.insert(0, ModuleExtender(_has_rows, with_old_names))
 
 
-class _Extender(importlib.abc.MetaPathFinder):
-    """Extends modules of TensorFlow that have rows when they are imported."""
-
-    def find_spec(
-        self, fullname: str, path: Any = None, target: Any = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """Returns the spec of such a module, with a loader that extends it; otherwise None."""
-        del target
-        if not fullname.startswith(ROOT) or fullname[len(ROOT) :] not in _MODULES_OF_ROWS:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path)
-        if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
-            spec.loader = _ExtendedLoader(fullname, spec.loader.path)
-        return spec
-
-
-class _ExtendedLoader(importlib.machinery.SourceFileLoader):
-    def exec_module(self, module: ModuleType) -> None:
-        """Runs the module's code, then lets it find its old names."""
-        super().exec_module(module)
-        with_old_names(module)
+def _has_rows(fullname: str) -> bool:
+    return fullname.startswith(ROOT) and fullname[len(ROOT) :] in _MODULES_OF_ROWS
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
