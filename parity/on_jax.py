@@ -24,6 +24,7 @@ from typing import NamedTuple
 from estimator_bridge.errors import NotCompilableError
 from parity import observe, rows
 from parity.compiled.on_cores import emulate_cores, program_on_cores
+from parity.page_tables import with_table
 from parity.programs import PROGRAMS
 
 __all__ = ["EXPECTED", "MODELS", "Outcome", "compare_program", "main", "table"]
@@ -208,19 +209,6 @@ def _reason(refusal: str) -> str:
     return reasons[-1] if reasons else refusal.splitlines()[0][:100]
 
 
-def in_docs(text: str, lines: Iterator[str]) -> str:
-    """Returns a page of docs/ with the table between its two comments.
-
-    Raises:
-      ValueError: the comments are not there.
-    """
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not begin or not end:
-        raise ValueError(f"The page has no {_BEGIN} and {_END}, between which the table goes.")
-    return "\n".join([before + begin, *lines, end + after])
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; see the module's docstring."""
     options = _parse(arguments)
@@ -238,7 +226,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print(name, replicas, outcome)
             is_right = is_right and outcome.holds(name)
     if options.docs:
-        DOCS.write_text(in_docs(DOCS.read_text(encoding="utf-8"), table(outcomes)), "utf-8")
+        DOCS.write_text(
+            with_table(DOCS.read_text(encoding="utf-8"), _BEGIN, _END, table(outcomes)), "utf-8"
+        )
     return 0 if is_right else 1
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from parity.compiled.counted import BY_HAND
 from parity.compiled.explained import EXPLAINED
 from parity.compiled.results import Results
+from parity.page_tables import with_table
 
 __all__ = ["figures_table", "in_docs", "matrix", "page", "unexplained"]
 
@@ -59,12 +60,8 @@ def in_docs(text: str, results: Results) -> str:
     Raises:
       ValueError: the comments are not there.
     """
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not begin or not end:
-        raise ValueError(f"The page has no {_BEGIN} and {_END}, between which the matrix goes.")
     tables = [*matrix(results), "", *figures_table(results)]
-    return "\n".join([before + begin, *tables, end + after])
+    return with_table(text, _BEGIN, _END, tables)
 
 
 def figures_table(results: Results) -> Iterator[str]:
