@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +25,7 @@ from estimator_bridge.training.monitoring.run_record import (
     read_record,
     write_record,
 )
-from estimator_bridge.training.monitoring.shown_line import ShownLine
+from estimator_bridge.training.monitoring.shown_line import line_of_process
 from estimator_bridge.training.own_hooks import ObservingHook
 from estimator_bridge.training.program import Program
 from estimator_bridge.training.progress_reports import ProgressHook, StepReport
@@ -71,7 +70,7 @@ class Monitor(ObservingHook):
     ):
         self._write, self._say_to, self.reports = write, say, report
         self._says_at_exit = closing
-        self._line = ShownLine() if line and write is None else None
+        self._line = line_of_process() if line and write is None else None
         self._progress = ProgressHook(self._show, every_secs, clock)
         self.clock = clock
         self._meter: Meter | None = None
@@ -167,11 +166,8 @@ def monitor_of(hooks: Sequence[Any]) -> Monitor | None:
     """
     monitor = next((hook for hook in hooks if isinstance(hook, Monitor)), None)
     setting = monitor_setting() or ("1" if in_notebook() else "0")
-    return monitor if monitor is not None or setting == "0" else _monitor_of_process(setting)
-
-
-@functools.cache
-def _monitor_of_process(setting: str) -> Monitor:
+    if monitor is not None or setting == "0":
+        return monitor
     return Monitor(line=setting != "report", report=setting != "line", closing=not in_notebook())
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator
 
 from estimator_bridge.training.monitoring.display import Display, display_here
 from estimator_bridge.training.progress_reports import StepReport
 
-__all__ = ["ShownLine"]
+__all__ = ["ShownLine", "line_of_process"]
 
 
 class ShownLine:
@@ -50,3 +51,9 @@ class ShownLine:
             if is_outermost and self._display is not None:
                 self._display.end()
                 self._display = None
+
+
+@functools.cache
+def line_of_process() -> ShownLine:
+    """Returns the one line that all monitors of the process share, as they share its terminal."""
+    return ShownLine()

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import threading
 import time
 from pathlib import Path
 
@@ -141,6 +142,22 @@ def test_a_resumed_run_continues_the_record(tmp_path):
     assert steps[0] == 1
     assert steps[-1] == 600
     assert 300 in steps
+
+
+def test_trainings_beside_each_other_have_a_report_each(tmp_path, monkeypatch):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_MONITOR", "1")
+    folders = [tmp_path / name for name in ("first", "second")]
+    threads = [
+        threading.Thread(target=regressor(folder).train, args=(train_input,), kwargs={"steps": 60})
+        for folder in folders
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    for folder in folders:
+        assert (folder / "report.html").exists()
+        assert read_record(str(folder)).configuration["model_dir"] == str(folder)
 
 
 def test_a_run_without_it_leaves_nothing(tmp_path):
