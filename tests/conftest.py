@@ -40,7 +40,10 @@ class _EightCores(importlib.abc.MetaPathFinder):
         load = spec.loader.exec_module
 
         def load_and_split(module):
-            load(module)
+            from estimator_bridge.base.quiet_start import quietly
+
+            with quietly():  # pytest shows below its summary what its own process writes
+                load(module)
             config = sys.modules[name].config
             config.experimental.enable_tensor_float_32_execution(False)  # GPUs: 10 bits of 23
             config.set_logical_device_configuration(

@@ -64,9 +64,8 @@ class LiftedSession(SessionInterface):
         self.resources = Resources(graph, strategy, shared)
         self._functions: dict[_Key, HostFunction] = {}
         self._reads: dict[_Key, list[str] | None] = {}  # variables of fetches that only read them
-        self._drawn_parts: dict[
-            _Key, frozenset[int]
-        ] = {}  # the parts of the input that fetches draw
+        # The parts of the input that fetches draw.
+        self._drawn_parts: dict[_Key, frozenset[int]] = {}
         self.random = RandomPositions()
         self._contexts: list[tuple[Any, Any]] = []
         self.host_values: Mapping[str, Any] = {}
