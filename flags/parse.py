@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import sys
@@ -17,7 +18,13 @@ from flags.validate import FlagsError, check_flags
 __all__ = ["parse_flags"]
 
 _USAGE_ERROR = 2
-_NO_BOOLEAN = re.compile(r"\('Non-boolean argument to boolean flag', .*\)")  # absl's words
+# absl's words for a value that is not of its flag's type, and ours.
+_PLAIN_WORDS = (
+    (re.compile(r"\('Non-boolean argument to boolean flag', .*\)"), "want true or false"),
+    (re.compile(r"invalid literal for int\(\) with base \d+: .*"), "want a whole number"),
+    (re.compile(r"could not convert string to float: .*"), "want a number"),
+)
+_NO_CHOICE = re.compile(r"flag --\w+=(?P<value>.*): value should be one of <(?P<choices>.*)>")
 # Limits on what is shown of a file that holds no flags.
 _SHOWN, _LONGEST = 5, 100
 
@@ -66,8 +73,16 @@ def parse_flags(
         cause = reason.strerror if isinstance(reason, OSError) else error
         _refuse(program, f"{_flagfiles(argv)}: cannot be read: {cause}")
     except (absl_flags.Error, FlagsError) as error:
-        _refuse(program, _NO_BOOLEAN.sub("want true or false", str(error)))
+        _refuse(program, _in_plain_words(str(error)))
     return rest
+
+
+def _in_plain_words(message: str) -> str:
+    for pattern, words in _PLAIN_WORDS:
+        message = pattern.sub(words, message)
+    choice = _NO_CHOICE.fullmatch(message)
+    close = choice and difflib.get_close_matches(choice["value"], choice["choices"].split("|"), n=1)
+    return f"{message}. Did you mean {close[0]}?" if close else message
 
 
 def _refuse(program: str, message: str) -> NoReturn:

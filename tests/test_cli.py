@@ -30,7 +30,10 @@ def test_unknown_command_is_one_clear_error(capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["docter"])
     assert stopped.value.code == 2
-    assert "'docter'" in capsys.readouterr().err
+    assert "there is no command 'docter'; did you mean doctor?" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["start"])
+    assert "the commands are check, data" in capsys.readouterr().err
 
 
 def test_version(capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import sys
 from collections.abc import Sequence
@@ -47,7 +48,12 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         SystemExit: wrong usage, or a request for help.
     """
     parser, commands = _parser()
-    arguments, unknown = parser.parse_known_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    if words and not words[0].startswith("-") and words[0] not in commands:
+        close = difflib.get_close_matches(words[0], commands, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"the commands are {', '.join(commands)}"
+        parser.error(f"there is no command {words[0]!r}; {hint}")
+    arguments, unknown = parser.parse_known_args(words)
     if unknown:  # reported with the usage of the called command
         command_parser = commands.get(arguments.command, parser)
         command_parser.error(f"unrecognized arguments: {' '.join(unknown)}")

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import socket
+import urllib.error
 from collections.abc import Iterator
 from typing import Any
 
@@ -135,6 +136,9 @@ def check_reachable(master: str) -> None:
 
 
 def _not_found(tpu: Any, reason: Any) -> AcceleratorNotFoundError:
+    if isinstance(reason, urllib.error.URLError) and isinstance(reason.reason, OSError):
+        # Names of TPUs are looked up there; from other machines it is often out of reach.
+        reason = f"Google Cloud gave no answer: {reason.reason.strerror or reason.reason}."
     return AcceleratorNotFoundError(
         f"No TPU {redacted(str(tpu))!r} was found: "
         f"{redacted(str(reason).strip()) or type(reason).__name__}\n"

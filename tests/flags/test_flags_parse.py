@@ -75,9 +75,11 @@ def test_a_file_without_flags_does_not_fill_the_screen(values, capsys, tmp_path)
     ("argument", "message"),
     [
         ("--use_tpu=maybe", "flag --use_tpu=maybe: want true or false"),
-        ("--train_steps=many", "train_steps=many"),
+        ("--train_steps=many", "flag --train_steps=many: want a whole number"),
+        ("--learning_rate=much", "flag --learning_rate=much: want a number"),
         ("--train_steps", "Missing value"),
-        ("--mode=tain", "train_and_evaluate"),
+        ("--mode=tain", "export>. Did you mean train?"),
+        ("--mode=xyz", "export>\n"),
         ("train", "--mode=train"),
     ],
 )

@@ -236,6 +236,16 @@ def test_what_python_2_and_old_packages_had(tmp_path):
     assert (done.stdout, done.stderr) == ("fine\n", "")
 
 
+def test_the_commands_own_script_is_in_no_traceback(tmp_path):
+    lines = "import sys\nfrom estimator_bridge.commands.cli import main\nsys.exit(main())\n"
+    launcher = tmp_path / "estimator-bridge"  # as pip writes it
+    launcher.write_text(lines)
+    write(tmp_path, program="def f():\n    1 / 0\n\nf()")
+    done = start([sys.executable, launcher, "run"], tmp_path, "program.py")
+    assert done.stderr == start([sys.executable], tmp_path, "program.py").stderr
+    assert "ZeroDivisionError" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [

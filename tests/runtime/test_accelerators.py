@@ -107,6 +107,15 @@ def test_a_named_tpu_is_not_waited_for_for_ever(silent_server, monkeypatch):
     assert socket.getdefaulttimeout() is None
 
 
+def test_a_machine_out_of_the_cloud_reads_no_words_of_urllib(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("GCE_METADATA_HOST", "{}:{}".format(*server.getsockname()))
+    with pytest.raises(AcceleratorNotFoundError) as raised:  # the server is gone
+        runtime.TPUClusterResolver("my-tpu")
+    first = str(raised.value).splitlines()[0]
+    assert first == "No TPU 'my-tpu' was found: Google Cloud gave no answer: Connection refused."
+
+
 def test_an_address_where_nothing_answers():
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = "grpc://{}:{}".format(*server.getsockname())

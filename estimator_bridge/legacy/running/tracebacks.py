@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from traceback import print_exception
-from types import TracebackType
+from types import CodeType, FrameType, TracebackType
 
 from estimator_bridge import errors
 from estimator_bridge.legacy.running.error_advice import advice_on
@@ -24,12 +24,14 @@ def show_program_only(whole: bool = False, has_cells: bool = False) -> None:
         which the interpreter itself does not read before Python 3.13.
     """
     show = print_exception if has_cells else sys.excepthook
+    launcher = _outermost(sys._getframe()).f_code
 
     def show_program(
         kind: type[BaseException], error: BaseException, traceback: TracebackType | None
     ) -> None:
         if not whole:
             _clean(error, set())
+            error.__traceback__ = _below(launcher, error.__traceback__)
         show(kind, error, error.__traceback__)
         advice = advice_on(error)
         if advice:
@@ -46,6 +48,18 @@ def _clean(error: BaseException | None, visited: set[int]) -> None:
             error.__cause__ = error.__context__ = None  # internals of this library
         _clean(error.__cause__, visited)
         error = error.__context__
+
+
+def _outermost(frame: FrameType) -> FrameType:
+    while frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _below(launcher: CodeType, traceback: TracebackType | None) -> TracebackType | None:
+    """Leaves out the script `estimator-bridge` itself, by which this process began."""
+    is_launcher = traceback is not None and traceback.tb_frame.f_code is launcher
+    return traceback.tb_next if traceback is not None and is_launcher else traceback
 
 
 def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
