@@ -64,6 +64,7 @@ def install() -> None:
     from estimator_bridge import tpu_embedding_parameters
     from estimator_bridge.base.duplicate_log_lines import drop_duplicate_lines
     from estimator_bridge.legacy.tpu_cluster_resolver import TPUClusterResolver
+    from estimator_bridge.runtime.local_clusters import in_notebook
     from estimator_bridge.runtime.tpu_api import make_tpu_api_know_cores
     from estimator_bridge.tensorflow_private.timers import use_steady_timers
     from estimator_bridge.tensorflow_private.variables import restore_variable_v1
@@ -78,6 +79,10 @@ def install() -> None:
                 setattr(namespace.tpu.experimental, parameters, kind)
             redirect_tpu_functions(namespace)
     make_tpu_api_know_cores()
+    if in_notebook():
+        from estimator_bridge.training.notebook_errors import shorten_notebook_errors
+
+        shorten_notebook_errors()
     drop_duplicate_lines()
     use_steady_timers()
     places = {"tensorflow": v2, "tensorflow.compat.v1": v1, "tensorflow.compat.v2": v2}

@@ -29,6 +29,7 @@ from estimator_bridge.tpu.global_batch import GlobalBatch
 from estimator_bridge.training import Estimator, EstimatorV1
 from estimator_bridge.training.distribution import strategy_for
 from estimator_bridge.training.execution import Execution
+from estimator_bridge.training.notebook_errors import shorten_notebook_errors
 from estimator_bridge.training.params import shown_params
 
 __all__ = ["TPUEstimator"]
@@ -99,6 +100,7 @@ class TPUEstimator(EstimatorV1):
         embedding_config_spec: Any = None,
         export_saved_model_api_version: Any = None,
     ):
+        shorten_notebook_errors()
         _check_api_version(export_saved_model_api_version)
         if not isinstance(config, TPURunConfig):
             raise ValueError(

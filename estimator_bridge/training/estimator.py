@@ -59,7 +59,7 @@ from estimator_bridge.training.monitoring import (
     writes_report,
 )
 from estimator_bridge.training.monitoring.samples import with_samples
-from estimator_bridge.training.notebook_errors import short_in_notebooks
+from estimator_bridge.training.notebook_errors import shorten_notebook_errors
 from estimator_bridge.training.original_methods import OriginalMethods
 from estimator_bridge.training.overridden_members import check_members, check_uncalled
 from estimator_bridge.training.parameter_servers import (
@@ -121,6 +121,7 @@ class Estimator(ExportMethods, OriginalMethods):
         check_uncalled(self)
         drop_duplicate_lines()
         use_steady_timers()
+        shorten_notebook_errors()
         apply_session_config(getattr(config, "session_config", None))
         self._config = config_with_folder(config, model_dir)
         self._model_dir: str = self._config.model_dir
@@ -203,7 +204,6 @@ class Estimator(ExportMethods, OriginalMethods):
         if self._compiled_only(input_fn, ModeKeys.TRAIN):
             return self
         with contextlib.ExitStack() as stack:
-            stack.enter_context(short_in_notebooks())
             stack.enter_context(self._loop("training_loop"))
             stack.enter_context(gc_frozen_at_startup())
             stack.enter_context(explained_input_errors())
@@ -283,7 +283,6 @@ class Estimator(ExportMethods, OriginalMethods):
         if job:
             return NotComputed(job)
         with (
-            short_in_notebooks(),
             interruptible("Evaluation"),
             watched("Evaluation", hooks, self._model_dir),
             shown_stage(hooks, self._config, "Evaluating"),
@@ -353,7 +352,6 @@ class Estimator(ExportMethods, OriginalMethods):
         if job:
             end_program(job, "prediction")
         with contextlib.ExitStack() as stack:
-            stack.enter_context(short_in_notebooks())
             beat = stack.enter_context(watched("Prediction", hooks, self._model_dir))
             with interruptible("Prediction"):
                 execution = self._execution(ModeKeys.PREDICT)

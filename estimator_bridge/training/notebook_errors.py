@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import linecache
+import os
 import sys
 from collections.abc import Callable, Iterator
 from types import TracebackType
+from typing import Any
 
 from estimator_bridge.graph.user_line import is_library_file, shown_path
 from estimator_bridge.runtime.local_clusters import in_notebook
+from estimator_bridge.tf_contrib.package import LIBRARY_FOLDERS
 
-__all__ = ["short_in_notebooks"]
+__all__ = ["shorten_notebook_errors"]
 
 _LINES_BEFORE, _LINES_AFTER = 3, 1  # around the user's line
 _FIRST_LINES, _LAST_LINES = 3, 8  # of a long message: TensorFlow's reason is often at its end
@@ -19,19 +22,37 @@ _CALLERS = 3
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
 
 
-@contextlib.contextmanager
-def short_in_notebooks() -> Iterator[None]:
-    """Makes a notebook show an error of the context from the user's line on, in 25 lines at most.
+def shorten_notebook_errors() -> None:
+    """Makes a notebook show an error of this library from the user's line on, in 25 lines at most.
 
-    IPython lets an exception render its own traceback, by an attribute that it may have. The
-    second time, which is `%tb`, it is shown whole.
+    `%tb` shows it whole. A handler of exceptions that the user gave IPython stays.
     """
-    try:
-        yield
-    except Exception as error:
-        if in_notebook() and not hasattr(error, "_render_traceback_"):
+    if in_notebook():
+        shell = sys.modules["IPython"].get_ipython()
+        if not shell.custom_exceptions:
+            shell.set_custom_exc((Exception,), _show)
+
+
+def _show(
+    shell: Any,
+    kind: type[BaseException],
+    error: BaseException,
+    traceback: TracebackType | None,
+    tb_offset: int | None = None,
+) -> None:
+    # IPython lets an exception render its own traceback, by an attribute that it may have.
+    if _is_of_library(traceback) and not hasattr(error, "_render_traceback_"):
+        with contextlib.suppress(AttributeError):  # a class with slots
             error._render_traceback_ = _rendering(error)  # type: ignore[attr-defined]
-        raise
+    shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
+
+
+def _is_of_library(traceback: TracebackType | None) -> bool:
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename.startswith(LIBRARY_FOLDERS):
+            return True
+        traceback = traceback.tb_next
+    return False
 
 
 def _rendering(error: BaseException) -> Callable[[], list[str]]:
@@ -50,8 +71,10 @@ def _rendering(error: BaseException) -> Callable[[], list[str]]:
 
 
 def _user_entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    shell = os.path.join(os.path.dirname(sys.modules["IPython"].__file__ or ""), "")
     while traceback is not None:
-        if not is_library_file(traceback.tb_frame.f_code.co_filename):
+        file = traceback.tb_frame.f_code.co_filename
+        if not is_library_file(file) and not file.startswith(shell):
             yield traceback
         traceback = traceback.tb_next
 

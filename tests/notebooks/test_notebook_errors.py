@@ -29,6 +29,9 @@ estimator = eb.Estimator(model_fn, "run")""",
     "wrong": "estimator.train(lambda: input_fn(2), steps=1)",
     "whole": "%tb",
     "other": "1 / 0",
+    "constructor": """
+config = eb.tpu.RunConfig(model_dir="run", master="emulated:x")
+eb.tpu.TPUEstimator(model_fn, config=config, train_batch_size=4)""",
     "right": "_ = estimator.train(lambda: input_fn(3), steps=20_000)",
     "evaluate": "_ = estimator.evaluate(lambda: input_fn(3), steps=2)",
 }
@@ -80,6 +83,14 @@ def test_tb_shows_the_whole(outputs):
     assert len(lines) > 25
 
 
+def test_an_error_of_a_constructor_is_short_too(outputs):
+    lines = error_lines(outputs["constructor"])
+    assert lines[1] == "Cell In[6], line 2, in <module>"
+    assert lines[-1].startswith("ValueError: 'emulated:x' must be a positive whole number")
+    assert not any("called from" in line for line in lines)
+    assert len(lines) <= 25
+
+
 def test_other_errors_are_shown_as_ever(outputs):
     lines = error_lines(outputs["other"])
     assert any("Traceback (most recent call last)" in line for line in lines)
@@ -89,7 +100,7 @@ def test_a_training_is_one_line_and_few_of_the_log(outputs):
     shown = [one for one in outputs["right"] if one["output_type"] == "display_data"]
     lines = [one["data"]["text/plain"] for one in shown]
     assert lines[0].startswith("step 20,000/20,000  loss ")
-    assert lines[1:] == ["Report: run/report.html", "Curves: tensorboard --logdir run"]
+    assert lines[-2:] == ["Report: run/report.html", "Curves: tensorboard --logdir run"]
     log = "".join(one.get("text", "") for one in outputs["right"])
     assert "INFO:tensorflow:Calling model_fn." in log
     assert len(re.findall(r"INFO:tensorflow:loss = |INFO:tensorflow:global_step/sec", log)) < 20
