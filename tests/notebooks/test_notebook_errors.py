@@ -86,7 +86,7 @@ def test_tb_shows_the_whole(outputs):
 def test_an_error_of_a_constructor_is_short_too(outputs):
     lines = error_lines(outputs["constructor"])
     assert lines[1] == "Cell In[6], line 2, in <module>"
-    assert lines[-1].startswith("ValueError: 'emulated:x' must be a positive whole number")
+    assert lines[-1].startswith("ValueError: The number of emulated cores in 'emulated:x' must be")
     assert not any("called from" in line for line in lines)
     assert len(lines) <= 25
 
