@@ -16,11 +16,17 @@ from estimator_bridge.runtime import (
     step_loop,
     tpu_strategy,
 )
+from estimator_bridge.runtime.on_jax import program as on_jax_program
 from estimator_bridge.tensorflow_private.names import eager_mode
 
 pytest.importorskip("jax", reason="jax is not installed: pip install 'estimator-bridge[jax]'")
 
 v1 = tf.compat.v1
+CACHE_OPTIONS = {  # of JAX: whatever the time to compile and the size
+    "jax_persistent_cache_min_compile_time_secs": 0,
+    "jax_persistent_cache_min_entry_size_bytes": -1,
+    "jax_compilation_cache_dir": None,
+}
 
 
 def batches(values):
@@ -150,6 +156,70 @@ def test_a_step_with_convolutions_runs_without_a_loop_and_ends_at_a_nan():
         results.append((first.steps, first.loss, then.steps, np.isnan(then.loss)))
     assert results[0] == pytest.approx(results[1])
     assert results[1][2:] == (1, True)
+
+
+def outer_sum(size):
+    """A step whose result needs size * size floats, and a variable that it updates."""
+    strategy = tpu_strategy(master="jax:cpu:1")
+    with trace_graph() as graph:
+        x = v1.placeholder(tf.float32, [4], name="x")
+        total = v1.get_variable("total", [3], initializer=v1.zeros_initializer())
+        row = tf.range(size, dtype=tf.float32) + x[0]
+        row = tf.sort(row[:, None] * row[None, :], axis=0) if size else row
+        update = v1.assign_add(total, tf.ones([3]) * tf.reduce_sum(row))
+    session = lifted_session(graph, strategy)
+    step = Step([x.name], [f"^{update.op.name}"])
+    return step_loop(session, strategy, step, BatchLayout(), LoopRequest())
+
+
+def test_a_device_out_of_memory_says_what_lay_on_it():
+    loop = outer_sum(3_000_000)
+    with pytest.raises(tf.errors.ResourceExhaustedError) as raised:
+        loop(batches(np.arange(8)), 1)
+    words = str(raised.value)
+    assert "Out of memory allocating 36" in words
+    assert "1 variables of 12 bytes in all (the largest: total 12 bytes)" in words
+    assert "batches of 16 bytes" in words
+    assert "Lower train_batch_size" in words
+
+
+def test_a_lost_device_is_an_error_of_its_status_that_says_how_to_go_on(monkeypatch):
+    import jax
+
+    def lose(*args):
+        raise jax.errors.JaxRuntimeError("INTERNAL: the chip fell off the bus")
+
+    loop = outer_sum(0)
+    monkeypatch.setattr(on_jax_program.StepsProgram, "__call__", lose)
+    with pytest.raises(tf.errors.InternalError, match="the chip fell off the bus") as raised:
+        loop(batches(np.arange(8)), 1)
+    assert "it resumes from that checkpoint" in str(raised.value)
+
+
+def test_a_step_is_compiled_once_for_all_processes_with_a_cache_on_disk(tmp_path):
+    """JAX names its entries by the program, which must not have numbers of this process."""
+    import jax
+    from jax.experimental.compilation_cache import compilation_cache
+
+    kept = {name: getattr(jax.config, name) for name in CACHE_OPTIONS}
+    try:
+        for name, value in CACHE_OPTIONS.items():
+            jax.config.update(name, value)
+        jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+        sums = []
+        for _ in range(2):
+            compilation_cache.reset_cache()
+            jax.clear_caches()
+            adder = Adder("jax:cpu:2")
+            adder.loop(batches(np.arange(20)), 5)
+            sums.append(adder.value())
+            entries = [path.name for path in tmp_path.glob("*-cache")]
+            assert len(entries) == 1
+    finally:
+        for name, value in kept.items():
+            jax.config.update(name, value)
+        compilation_cache.reset_cache()
+    assert np.array_equal(*sums)
 
 
 def test_sizes_of_queues_are_read_by_the_host():

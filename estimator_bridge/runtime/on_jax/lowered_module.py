@@ -20,7 +20,6 @@ __all__ = ["LiftedPrimitive"]
 
 _GROUPS = re.compile(r"<\{(replica_groups = dense<[^>]*> : tensor<[^>]*>)\}>")
 _FIRST_CHANNEL = 1_000_000  # far from the channels that JAX numbers itself
-_channels = itertools.count(_FIRST_CHANNEL)
 
 
 class LiftedPrimitive:
@@ -83,10 +82,12 @@ def _stablehlo(hlo: bytes) -> str:
         module = mlir.ir.Module.parse(_jax.mlir.hlo_to_stablehlo(hlo))
         remove_copies(module, mlir.ir)
         text = module.operation.get_asm(enable_debug_info=False)
-    # A sum over replicas has no channel, and a sum over a mesh's devices has one of its own.
+    # A sum over replicas has no channel, and a sum over a mesh's devices has one of its own. Their
+    # numbers are the same for each step, as JAX's cache on disk compares the whole program.
+    channels = itertools.count(_FIRST_CHANNEL)
     text = _GROUPS.sub(
         lambda groups: (
-            f"<{{channel_handle = #stablehlo.channel_handle<handle = {next(_channels)}, type = 1>, "
+            f"<{{channel_handle = #stablehlo.channel_handle<handle = {next(channels)}, type = 1>, "
             f"use_global_device_ids, {groups[1]}}}>"
         ),
         text,

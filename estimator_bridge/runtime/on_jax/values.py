@@ -59,6 +59,11 @@ class JaxValues:
             self._newer.update(updated)
         return result
 
+    def sizes(self) -> dict[str, int]:
+        """Returns the bytes of each variable on a device."""
+        with self._lock:
+            return {name: int(array.nbytes) for name, array in self._arrays.items()}
+
     def number(self, name: str, resources: Resources) -> int:
         """Returns the value of an integer variable."""
         with self._lock:
