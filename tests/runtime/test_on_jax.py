@@ -201,7 +201,7 @@ def test_a_step_is_compiled_once_for_all_processes_with_a_cache_on_disk(tmp_path
     import jax
     from jax.experimental.compilation_cache import compilation_cache
 
-    kept = {name: getattr(jax.config, name) for name in CACHE_OPTIONS}
+    settings_before = {name: getattr(jax.config, name) for name in CACHE_OPTIONS}
     try:
         for name, value in CACHE_OPTIONS.items():
             jax.config.update(name, value)
@@ -216,7 +216,7 @@ def test_a_step_is_compiled_once_for_all_processes_with_a_cache_on_disk(tmp_path
             entries = [path.name for path in tmp_path.glob("*-cache")]
             assert len(entries) == 1
     finally:
-        for name, value in kept.items():
+        for name, value in settings_before.items():
             jax.config.update(name, value)
         compilation_cache.reset_cache()
     assert np.array_equal(*sums)

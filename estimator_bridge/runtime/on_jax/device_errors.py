@@ -57,13 +57,13 @@ def _out_of_memory(error: Exception, step: JaxStep, values: JaxValues) -> str:
     devices = step.strategy.jax_devices
     sizes = values.sizes()
     largest = sorted(sizes, key=lambda name: -sizes[name])[:_SHOWN]
-    shown = ", ".join(f"{name} {_in_units(sizes[name])}" for name in largest)
+    listing = ", ".join(f"{name} {_in_units(sizes[name])}" for name in largest)
     batch = sum(math.prod(s.shape.as_list()) * s.dtype.size for s in step.run.used_specs)
     lines = [
         f"A device of JAX is out of memory ({devices[0].device_kind}, {len(devices)} in use): "
         f"{error}",
         f"On each device were {len(sizes)} variables of {_in_units(sum(sizes.values()))} in all "
-        f"(the largest: {shown}), and batches of {_in_units(batch)} for up to "
+        f"(the largest: {listing}), and batches of {_in_units(batch)} for up to "
         f"{step.steps_of_block} steps. The rest is what a step computes, which grows with the "
         "batch.",
     ]
