@@ -15,6 +15,7 @@ from estimator_bridge.compile_for.units import as_si
 from estimator_bridge.runtime import StepLoop, workers_of
 from estimator_bridge.training.monitoring.drawn_batches import DrawnBatches
 from estimator_bridge.training.monitoring.flops import StepFlops, count_flops
+from estimator_bridge.training.monitoring.input_advice import advice_on_input
 from estimator_bridge.training.monitoring.input_wait import InputWait, MeasuredLoop
 from estimator_bridge.training.monitoring.peaks import Peak, peak_of
 from estimator_bridge.training.monitoring.run_description import describe_run
@@ -30,11 +31,6 @@ _FIGURES = {
     "monitor/flops_per_sec": "flops_per_sec",
     "monitor/matrix_unit_share": "matrix_share",
 }
-_REMEDY = (
-    "Let the input run ahead: end the dataset with .prefetch(tf.data.AUTOTUNE), give "
-    "num_parallel_calls=tf.data.AUTOTUNE to map() and interleave(), batch before a cheap map(), "
-    "and .cache() what is the same in each epoch."
-)
 
 
 class Meter:
@@ -135,7 +131,8 @@ class Meter:
         if late and ready and (share := sum(late) / len(late)) >= _LONG_WAIT:
             yield (
                 f"Steps waited for their input {share:.0%} of the time: with the input ready, "
-                f"{ready:,.4g} steps/s are possible. {_REMEDY}"
+                f"{ready:,.4g} steps/s are possible. "
+                f"{advice_on_input(self._program.graph)}"
             )
         if self._wait is None:
             yield (

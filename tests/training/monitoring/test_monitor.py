@@ -177,14 +177,15 @@ def test_a_slow_input_is_named_with_its_remedy(tmp_path):
         return x, tf.ensure_shape(tf.numpy_function(_slowly, [y], tf.float32), [None])
 
     def slow_input():
-        return train_input().map(slowly)
+        return train_input().unbatch().map(lambda x, y: (x, y)).batch(16).map(slowly)
 
     messages = []
     monitor = eb.training.Monitor(lambda report: None, messages.append)
     regressor(tmp_path).train(slow_input, max_steps=600, hooks=[monitor])
-    assert any(
-        re.match(r"Steps waited for their input \d\d% .* Let the input run", s) for s in messages
-    )
+    (advice,) = (s for s in messages if s.startswith("Steps waited for their input"))
+    source = Path(__file__).read_text().splitlines()
+    line = next(number for number, text in enumerate(source, 1) if ".unbatch().map(" in text)
+    assert re.search(rf"for each single example at \S*test_monitor.py:{line}: .* Let the", advice)
     assert "Steps waited for their input" in (tmp_path / "report.html").read_text()
 
 
