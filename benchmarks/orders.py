@@ -10,6 +10,7 @@ import json
 import os
 import resource
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,15 +22,20 @@ class Orders:
 
     def __init__(self):
         self._answers = os.fdopen(os.dup(1), "w")
+        self._cpu_start = 0.0
         os.dup2(2, 1)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yields the orders, until the controller closes the pipe."""
         for line in sys.stdin:
-            yield json.loads(line)
+            order = json.loads(line)
+            self._cpu_start = time.process_time()
+            yield order
 
     def tell(self, **measured: float) -> None:
-        """Sends an answer, with this process's peak memory (MB) so far."""
+        """Sends an answer, with the CPU seconds since the order and the peak memory so far."""
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        self._answers.write(json.dumps({**measured, "peak memory, MB": peak}) + "\n")
+        cpu = time.process_time() - self._cpu_start  # of all threads
+        answer = {**measured, "cpu": cpu, "peak memory, MB": peak}
+        self._answers.write(json.dumps(answer) + "\n")
         self._answers.flush()

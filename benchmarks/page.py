@@ -6,13 +6,13 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.report import number, ratios
+from benchmarks.report import interval, number, ratios
 from benchmarks.workloads import WAYS, WORKLOADS
 
 __all__ = ["markdown", "tables", "with_table", "with_tables"]
 
 _BEGIN, _END = "<!-- figures: {} -->\n", "<!-- end of figures -->\n"
-_OTHERS = ("original", "tf1", "keras", "jax", "hand", "bare")
+_OTHERS = ("original", "tf1", "keras", "jax", "hand", "bare", "again")
 _XLA = ("xla", "xla_auto", "hand", "bare_xla")
 _GROWTH = ("x4", "x16", "x64")
 
@@ -130,7 +130,8 @@ def _rounds(values: list[float]) -> str:
 
 def _ratio(one: list[float], other: list[float]) -> str:
     values = ratios(one, other)
-    return f"{statistics.median(values):.2f} ({values[0]:.2f} to {values[-1]:.2f})"
+    low, high = interval(values)
+    return f"{statistics.median(values):.2f} ({low:.2f} to {high:.2f})"
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:

@@ -15,6 +15,7 @@ WAYS = {
     "jax": "Keras 3 on JAX",
     "hand": "tf.function by hand",
     "bare": "the arithmetic alone",
+    "again": "itself, in another process",
     "bare_xla": "the arithmetic alone, by XLA",
     "log_1": "log and summaries each step",
     "log_10": "log and summaries every 10",
@@ -140,7 +141,8 @@ def _predictor(source: str, does: str) -> Workload:
 
 
 WORKLOADS = [
-    _steps("mlp", "MLP 64-128-10, batch 32"),
+    # "again" tells how much two equal processes differ here.
+    _steps("mlp", "MLP 64-128-10, batch 32", (*_STEPS, "again")),
     _steps("conv32", "conv net 16x16, batch 32"),
     _steps("conv128", "conv net 16x16, batch 128"),
     _steps(

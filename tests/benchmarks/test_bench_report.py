@@ -14,7 +14,7 @@ from benchmarks.measure import measure
 from benchmarks.page import tables, with_tables
 from benchmarks.process import MeasuredProcess
 from benchmarks.reference_models import Pace, with_paces
-from benchmarks.report import lines, ratios, write_json
+from benchmarks.report import interval, lines, ratios, write_json
 from benchmarks.workloads import WORKLOADS, Workload
 from models.common.registry import model_names
 
@@ -33,7 +33,8 @@ class FakeProcess:
     def order(self, **order):
         self.orders.append(order)
         steps = order.get("steps", 0)
-        return {"seconds": steps / 1000, "memory": 7.0} if steps else {"took, s": 0.5, **order}
+        measured = {"seconds": steps / 1000, "memory": 7.0} if steps else {"took, s": 0.5, **order}
+        return {**measured, "cpu": steps / 500}
 
     def close(self):
         self.closed = True
@@ -50,11 +51,19 @@ def test_ratios_are_of_the_same_round():
     assert ratios([300.0, 100.0], [100.0, 50.0]) == [2.0, 3.0]
 
 
+@pytest.mark.parametrize("count, rank", [(1, 1), (5, 1), (6, 1), (8, 1), (9, 2), (20, 6), (30, 10)])
+def test_the_interval_is_that_of_the_tables_of_statistics(count, rank):
+    """Ranks of a 95 % interval of a median, as printed in books."""
+    values = [float(i) for i in range(1, count + 1)]
+    assert interval(values[::-1]) == (rank, count + 1 - rank)
+
+
 def test_steps_run_in_processes_that_take_turns(processes):
     workload = Workload("w", "W", "steps", {}, ("here", "hand"))
     messages = []
     figures = measure(workload, {"here": "a", "hand": "b"}, 3, 0.5, messages.append)
     assert figures["steps/s"] == {"here": [1000.0] * 3, "hand": [1000.0] * 3}
+    assert figures["CPU µs a step"]["here"] == [2000.0] * 3
     assert figures["memory"]["here"] == [7.0] * 3
     assert [p.way for p in processes] == ["here", "hand"]
     # Two orders warm up and tell how many steps half a second takes.
