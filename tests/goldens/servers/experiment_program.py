@@ -100,8 +100,8 @@ def main(kind, folder, steps, **options):
             estimator = Estimator(_core_model_fn, config=run_config)
         else:
             estimator = learn.Estimator(_learn_model_fn, config=run_config)
-        given = {"eval_steps": 2, "train_monitors": [sight], "eval_delay_secs": 0, **options}
-        return learn.Experiment(estimator, _input_fn, _input_fn, train_steps=steps, **given)
+        arguments = {"eval_steps": 2, "train_monitors": [sight], "eval_delay_secs": 0, **options}
+        return learn.Experiment(estimator, _input_fn, _input_fn, train_steps=steps, **arguments)
 
     returned = learn.learn_runner.run(experiment_fn, run_config=config)
     if isinstance(returned, tuple):
