@@ -23,7 +23,10 @@ def check_strategy(name: str, strategy: Any) -> None:
             f"{name} must be a tf.distribute strategy, such as tf.distribute.MirroredStrategy(), "
             f"got {strategy!r}."
         )
-    if type(strategy) is tf.distribute.experimental.ParameterServerStrategy:
+    # A program may have put TF1's class in place of TF2's, as it was in TensorFlow 2.3.
+    of_tf1 = tf.compat.v1.distribute.experimental.ParameterServerStrategy
+    of_tf2 = tf.distribute.experimental.ParameterServerStrategy
+    if type(strategy) is of_tf2 and of_tf2 is not of_tf1:
         raise ValueError(
             "Please use `tf.compat.v1.distribute.experimental.ParameterServerStrategy` for "
             f"parameter server strategy with estimator: {name} was given the TF2 one, which needs "

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import tensorflow as tf
 
@@ -22,6 +22,11 @@ from estimator_bridge_contrib.learn.experiment_parts import (
     check_estimator,
     checked_predicate,
     wait,
+)
+from estimator_bridge_contrib.learn.experiment_servers import (
+    begin_training,
+    end_training,
+    serve_until_end,
 )
 from estimator_bridge_contrib.learn.exports import ExportStrategy
 from estimator_bridge_contrib.learn.monitor_hooks import replace_monitors_with_hooks
@@ -148,7 +153,7 @@ class Experiment:
         return old
 
     def train(self, delay_secs: float | None = None) -> Any:
-        """Trains to train_steps.
+        """Trains to train_steps; in a cluster, on the parameter servers of TF_CONFIG.
 
         Args:
           delay_secs: the seconds to wait first; by default 5 for each worker before this one, at
@@ -156,15 +161,26 @@ class Experiment:
 
         Returns:
           The estimator.
+
+        Raises:
+          ValueError: there is a cluster, and the estimator's config is none of tf.contrib.learn.
         """
-        task, hooks = self._estimator.config.task_id or 0, []
+        return self._train_in_cluster(delay_secs)
+
+    def _train_in_cluster(self, delay_secs: float | None, further_hooks: Sequence[Any] = ()) -> Any:
+        """Trains; starts this process's own server before, and waits."""
+        config, hooks = self._estimator.config, list(further_hooks)
+        begin_training(config)
         if delay_secs is None:
+            task = config.task_id or 0
             delay_secs = min(60, task * 5)
             if self._times.is_delayed_by_step:
                 delay_secs = 0
-                hooks = [_v1.train.GlobalStepWaiterHook(int(8000.0 * math.log(task + 1)))]
+                hooks.append(_v1.train.GlobalStepWaiterHook(int(8000.0 * math.log(task + 1))))
         wait(delay_secs, "starting training")
-        return self._train(max_steps=self._calls.train_steps, further_hooks=hooks)
+        trained = self._train(max_steps=self._calls.train_steps, further_hooks=hooks)
+        end_training(config)
+        return trained
 
     def evaluate(self, delay_secs: float | None = None, name: str | None = None) -> Any:
         """Evaluates the latest checkpoint.
@@ -210,7 +226,7 @@ class Experiment:
                     hooks=self._calls.eval_hooks,
                 )
             ]
-        self._train(max_steps=self._calls.train_steps, further_hooks=hooks)
+        self._train_in_cluster(0, hooks)
         metrics = self._evaluate(self._calls.eval_steps, None)
         return metrics, self._export(metrics)
 
@@ -226,7 +242,7 @@ class Experiment:
             save_steps=config.save_checkpoints_steps,
             listeners=[listener],
         )
-        self._train(max_steps=self._calls.train_steps, further_hooks=[saver])
+        self._train_in_cluster(0, [saver])
         return listener.results
 
     def continuous_eval(
@@ -342,17 +358,18 @@ class Experiment:
         self._export(metrics)
         return metrics
 
-    def run_std_server(self) -> None:
-        """Refuses: an experiment trains in one process.
+    def run_std_server(self) -> NoReturn:
+        """Serves variables until the job has ended, and then ends this process.
+
+        The original served until it was killed: no program expects its process to go on.
 
         Raises:
-          NotImplementedError: always; it says what to use.
+          ValueError: the estimator's config lacks what a server needs.
+          NotImplementedError: the process is no parameter server.
+          SystemExit: the job has ended, with code 0.
+          WorkerError: nobody trains, or another process holds the port.
         """
-        raise NotImplementedError(
-            "run_std_server is not supported: an Experiment trains in one process. Call "
-            "tf.estimator.train_and_evaluate, which trains on the parameter servers of TF_CONFIG, "
-            "and is the server in their processes."
-        )
+        serve_until_end(self._estimator.config)
 
     def _is_trained(self, metrics: Mapping[str, Any] | None) -> bool:
         step = (metrics or {}).get("global_step")

@@ -105,6 +105,14 @@ def test_what_is_no_strategy_is_refused():
         RunConfig().replace(eval_distribute=8)
 
 
+def test_the_server_strategy_of_tf1_may_stand_at_the_name_that_it_had(monkeypatch):
+    """As in TensorFlow 2.3, where programs say tf.distribute.experimental."""
+    of_tf1 = tf.compat.v1.distribute.experimental.ParameterServerStrategy
+    monkeypatch.setattr(tf.distribute.experimental, "ParameterServerStrategy", of_tf1)
+    own = of_tf1()
+    assert RunConfig(train_distribute=own).train_distribute is own
+
+
 def test_workers_under_a_strategy_need_no_chief(monkeypatch, strategy):
     monkeypatch.setenv("TF_CONFIG", json.dumps(_WORKERS))
     config = RunConfig(train_distribute=strategy)

@@ -196,7 +196,7 @@ def test_chief_and_worker_train(monkeypatch, task, listens):
     in_cluster(monkeypatch, task)
     hook, more = v1.train.SessionRunHook(), v1.train.SessionRunHook()
     listener = v1.train.CheckpointSaverListener()
-    estimator, time = fake_estimator(), FakeTime()
+    estimator, time = fake_estimator([None]), FakeTime()
     executor = TrainingExecutor(
         estimator,
         eb.TrainSpec(input_fn, 9, [hook], [listener]),

@@ -16,6 +16,11 @@ from estimator_bridge.training.continuous.checks import check_hooks
 from estimator_bridge.training.continuous.evaluation_results import Outcome
 from estimator_bridge.training.continuous.evaluator import Evaluator
 from estimator_bridge.training.continuous.evaluator_loop import evaluate_until_final
+from estimator_bridge.training.continuous.job_end import (
+    JobEnd,
+    note_early_end,
+    remove_end_note,
+)
 from estimator_bridge.training.continuous.listeners import (
     ContinuousEvalListener,
     EvaluateAfterSaving,
@@ -175,7 +180,7 @@ class TrainingExecutor:
 
     def run_chief(self) -> None:
         """Trains with the workers; writes checkpoints and summaries."""
-        self._train_in_cluster(self._train_spec.saving_listeners)
+        self._train_before_evaluator(self._train_spec.saving_listeners)
 
     def run_worker(self) -> None:
         """Trains with the chief.
@@ -183,7 +188,7 @@ class TrainingExecutor:
         On parameter servers each worker trains at its own pace, and they begin one after the other,
         as the original's did. Without servers they step in lockstep, and begin at once.
         """
-        self._train_in_cluster(())
+        self._train_before_evaluator(())
 
     def run_ps(self) -> None:
         """Serves variables until the job has ended, and then ends this process.
@@ -205,7 +210,12 @@ class TrainingExecutor:
         """
         spec = check_eval_spec(self._eval_spec)
         evaluator = self._evaluator(spec)
-        return evaluate_until_final(evaluator, spec, self._listener, self._sleep, self._clock)
+        job_end = JobEnd(
+            evaluator.model_dir, self._estimator.config, self._train_spec.max_steps, self._clock()
+        )
+        return evaluate_until_final(
+            evaluator, spec, self._listener, self._sleep, self._clock, job_end
+        )
 
     def _train_with_evaluations(
         self, listener: ContinuousEvalListener, train: Callable[[tuple[Any, ...]], None]
@@ -230,6 +240,19 @@ class TrainingExecutor:
                 result, exports = evaluator.evaluate_and_export()
         progress.finish()
         return (result.metrics if result else None), exports
+
+    def _train_before_evaluator(self, saving_listeners: tuple[Any, ...]) -> None:
+        """Trains in a cluster whose evaluator, if there is one, has to learn of the end."""
+        if not self._estimator.config.is_chief:
+            self._train_in_cluster(saving_listeners)
+            return
+        remove_end_note(self._estimator.model_dir)
+        self._train_in_cluster(saving_listeners)
+        note_early_end(
+            self._estimator.model_dir,
+            self._estimator.latest_checkpoint(),
+            self._train_spec.max_steps,
+        )
 
     def _train_in_cluster(self, saving_listeners: tuple[Any, ...]) -> None:
         """Trains; on parameter servers, starts this process's own server before, and waits."""

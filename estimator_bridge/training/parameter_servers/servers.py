@@ -13,17 +13,15 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.errors import WorkerError
 from estimator_bridge.model import RunConfig, TaskType
 from estimator_bridge.model.tf_config import read_tf_config
-from estimator_bridge.runtime.addresses import problems_at
 from estimator_bridge.runtime.cluster import check_own_port, tell_of_open_port
 from estimator_bridge.training.parameter_servers.job_end import ended_processes, trainers_of
+from estimator_bridge.training.parameter_servers.trainers_watch import TrainersWatch
 from estimator_bridge.training.supervision.termination import interruptible
 
 __all__ = ["serve", "start_server"]
 
 _v1 = tf.compat.v1
 _LAST_SECS = 30.0  # for workers that have not ended when the chief has
-_LOOK_SECS = 30.0  # between two looks for the processes that train
-_TELL_SECS = 600.0
 _servers: dict[str, Any] = {}  # by address: TensorFlow cannot stop one
 
 
@@ -132,7 +130,22 @@ def serve(config: RunConfig) -> None:
         ", ".join(trainers),
     )
     remaining, chief_ended_at = set(trainers), None
-    watch = _Watch(config, place)
+    spec = config.cluster_spec
+    watch = TrainersWatch(
+        place,
+        [
+            address
+            for job in spec.jobs
+            if job != TaskType.PS
+            for address in spec.job_tasks(job)
+            if address
+        ],
+        config.session_creation_timeout_secs,
+        "served nobody",
+        "Start the chief and the workers with the same 'cluster' in TF_CONFIG, and then this "
+        "process again.",
+        time.monotonic(),
+    )
     with interruptible(f"Parameter server {config.task_id}"):
         for process in ended_processes(config, target):
             now = time.monotonic()
@@ -146,56 +159,3 @@ def serve(config: RunConfig) -> None:
                 break
     without = f" ({', '.join(sorted(remaining))} did not say so)" if remaining else ""
     logging.info("The job has ended%s. Parameter server %d ends.", without, config.task_id)
-
-
-class _Watch:
-    """Looks now and then whether anybody trains.
-
-    Args:
-      config: this parameter server's.
-      place: its name in messages.
-    """
-
-    def __init__(self, config: RunConfig, place: str):
-        spec = config.cluster_spec
-        self._addresses = [
-            address
-            for job in spec.jobs
-            if job != TaskType.PS
-            for address in filter(None, spec.job_tasks(job))
-        ]
-        self._place = place
-        self._limit = config.session_creation_timeout_secs
-        self._last_answer = self._last_look = self._last_line = time.monotonic()
-
-    def look(self, now: float) -> None:
-        """Looks, if it is time.
-
-        Args:
-          now: the time in seconds.
-
-        Raises:
-          WorkerError: nobody has answered for too long.
-        """
-        if now < self._last_look + min(_LOOK_SECS, self._limit):
-            return
-        self._last_look = now
-        silent = problems_at(self._addresses)
-        if len(silent) < len(self._addresses):
-            self._last_answer = self._last_line = now
-            return
-        problems = ", ".join(f"{address} ({problem})" for address, problem in silent.items())
-        if now >= self._last_answer + self._limit:
-            raise WorkerError(
-                f"{self._place} has served nobody for {now - self._last_answer:.0f} s "
-                "(RunConfig.session_creation_timeout_secs): no process that trains answers at "
-                f"{problems}. Start the chief and the workers with the same 'cluster' in "
-                "TF_CONFIG, and then this process again."
-            )
-        if now >= self._last_line + _TELL_SECS:
-            self._last_line = now
-            logging.warning(
-                "%s has waited %.0f s, of %g s at most, for a process that trains. None answers at "
-                "%s.",
-                self._place, now - self._last_answer, self._limit, problems,
-            )  # fmt: skip

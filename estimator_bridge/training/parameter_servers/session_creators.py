@@ -13,6 +13,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.checkpoint import check_checkpoint, restored_variables
 from estimator_bridge.errors import WorkerError
 from estimator_bridge.model import RunConfig
+from estimator_bridge.runtime.addresses import problems_at
 from estimator_bridge.runtime.cluster import wait_for_servers
 from estimator_bridge.training.initialize import first_restorable, recover_last_checkpoints
 from estimator_bridge.training.parameter_servers.session_config import cluster_session_config
@@ -45,13 +46,14 @@ class _Creator(_SessionCreator):
 
         Raises:
           WorkerError: a server does not answer, or sessions fail, for
-            ``session_creation_timeout_secs``.
+            ``session_creation_timeout_secs``; or this process has no server.
         """
         self._scaffold.finalize()
         limit = seconds_left = self._config.session_creation_timeout_secs
         end = time.monotonic() + limit
         while True:
             wait_for_servers(self._addresses, seconds_left, self._place)
+            self._check_own_server()
             try:
                 return self._create(max(0.0, end - time.monotonic()))
             except _LOST as error:
@@ -64,6 +66,17 @@ class _Creator(_SessionCreator):
                     ) from error
                 logging.info("A server was lost while a session was made: %s", error.message)
                 time.sleep(_PAUSE)
+
+    def _check_own_server(self) -> None:
+        """Checks what the session asks first: TensorFlow would wait for it without end."""
+        address = self._config.master.rpartition("//")[2]
+        for problem in problems_at([address]).values() if address else ():
+            raise WorkerError(
+                f"{self._place} has no server: none answers at {address}, its address in TF_CONFIG "
+                f"({problem}). Call train_and_evaluate, which starts one, or start a "
+                "tf.distribute.Server before train(). tf.contrib.learn's Experiment starts one if "
+                'TF_CONFIG has "environment": "cloud".'
+            )
 
     def _manager(self) -> Any:
         scaffold = self._scaffold
