@@ -20,8 +20,13 @@ def test_pip_installs_it_without_an_index(tmp_path):
     assert is_stand_in(installed.version)
     real = installed.version.partition("+")[0]
     assert tuple(map(int, real.split(".")[:2])) >= OLDEST_TENSORFLOW
-    libtpu = libtpu_command(real).split()[-1]
-    assert installed.requires == [f"tensorflow-tpu=={real}", libtpu]
+    newer, older = (libtpu_command(real, python).split()[-1] for python in [(3, 11), (3, 10)])
+    assert newer != older  # the newer one has no wheel for Python 3.9
+    assert installed.requires == [
+        f"tensorflow-tpu=={real}",
+        f'{newer}; python_version >= "3.11"',
+        f'{older}; python_version < "3.11"',
+    ]
     assert {path.parts[0] for path in installed.files} == {
         f"tensorflow-{installed.version}.dist-info"
     }

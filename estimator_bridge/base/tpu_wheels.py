@@ -35,6 +35,8 @@ _LIBTPU: dict[tuple[int, ...], tuple[str, str]] = {
     (2, 19): ("0.0.10", "0.0.10"),
     (2, 20): ("0.0.14", "0.0.31"),
 }
+# Newer releases have no wheels for Python 3.9; 0.0.21 is the last for 3.10.
+_LIBTPU_OF_OLD_PYTHON, _NEWEST_LIBTPU_SINCE = "0.0.20", (3, 11)
 
 
 def is_stand_in(version: str) -> bool:
@@ -63,10 +65,21 @@ def unfit_libtpu(wheel: str, libtpu: str) -> str | None:
     )
 
 
-def libtpu_command(wheel: str) -> str:
-    """Returns the command that installs the libtpu of a tensorflow-tpu."""
+def libtpu_command(wheel: str, python: tuple[int, ...] | None = None) -> str:
+    """Returns the command that installs the libtpu of a tensorflow-tpu.
+
+    Args:
+        wheel: the version of tensorflow-tpu.
+        python: the Python's version; by default this one's.
+    """
     limits = _LIBTPU.get(_numbers(wheel)[:2])
-    return f"pip install --no-deps {f'libtpu=={limits[1]}' if limits else 'libtpu'}"
+    if limits is None:
+        return "pip install --no-deps libtpu"
+    python = sys.version_info[:2] if python is None else python
+    release = limits[1]
+    if python < _NEWEST_LIBTPU_SINCE:
+        release = min(release, _LIBTPU_OF_OLD_PYTHON, key=_numbers)
+    return f"pip install --no-deps libtpu=={release}"
 
 
 def tf_keras_command(minor: tuple[int, int]) -> str:
