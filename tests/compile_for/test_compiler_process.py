@@ -366,6 +366,8 @@ def test_a_program_that_came_to_no_step_has_not_passed(python):
 def test_an_environment_of_tensorflow_tpu_keeps_its_libtpu(monkeypatch):
     monkeypatch.setattr(libtpu_releases, "_has_tensorflow_tpu", lambda: True)
     text = how_to_install(sys.executable)
-    assert text.startswith("Not here: this environment's tensorflow-tpu needs an older libtpu.")
-    assert "set ESTIMATOR_BRIDGE_COMPILE_PYTHON" in text
+    assert text.startswith("Not here: this environment's tensorflow-tpu needs an older libtpu,")
+    # Another Python's compiler would not help: this TensorFlow cannot lower a step.
+    assert "no XLA for CPUs" in text and text.endswith("run the program there.")
+    assert "ESTIMATOR_BRIDGE_COMPILE_PYTHON" not in text
     assert "Install it" in how_to_install("/another/python")
