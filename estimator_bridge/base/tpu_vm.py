@@ -56,7 +56,8 @@ def tpu_vm_notes(
     if chip == _JAX_ONLY:
         yield (
             "This machine's chips are TPU7x, for which there is no TensorFlow. JAX runs the steps: "
-            "pip install 'estimator-bridge[jax]' 'jax[tpu]', and name the TPU 'jax' (--tpu=jax, "
+            "in an environment with the package tensorflow, not tensorflow-tpu, run pip install "
+            "'estimator-bridge[jax]' 'jax[tpu]', and name the TPU 'jax' (--tpu=jax, "
             "estimator-bridge run --runtime jax)."
         )
         return

@@ -209,8 +209,9 @@ def test_a_release_that_was_not_tried_is_refused_with_those_that_were(python, ve
 
 def test_setup_asks_for_the_releases_that_are_used():
     setup = (pathlib.Path(__file__).resolve().parents[2] / "setup.py").read_text(encoding="utf-8")
-    first, end = RANGES["jax"]  # whose extra `tpu` asks for the libtpu of the same time
-    assert f"jax[tpu]>={first},<{end};" in setup
+    first, end = RANGES["jax"]
+    assert f"jax>={first},<{end};" in setup
+    assert f"libtpu>={RANGES['libtpu'][0]},<" in setup
 
 
 @pytest.mark.parametrize(
