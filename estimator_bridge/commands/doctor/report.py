@@ -138,7 +138,8 @@ def _jax_effect() -> str:
     except importlib.metadata.PackageNotFoundError:
         return "an error: JAX is not installed (pip install 'estimator-bridge[jax]')"
     return (
-        f"JAX {version} runs the steps on all its accelerators; an error if it has the CPU only. "
+        f"JAX {version} runs the steps on all its accelerators (TPU7x has no other runtime); an "
+        "error if it has the CPU only. "
         "jax:N: on N of them. jax:cpu:N: on N CPU devices, for tests"
     )
 
