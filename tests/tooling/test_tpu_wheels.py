@@ -30,6 +30,12 @@ def test_doctor_warns_of_each_libtpu_that_ended_the_process():
         )
 
 
+def test_doctor_lets_each_libtpu_that_was_imported_be():
+    for wheel, _, libtpu, outcome in results_by_libtpu():
+        if outcome == "imports" and libtpu != tpu_wheels.NONE:
+            assert unfit_libtpu(wheel, libtpu) is None
+
+
 def test_the_advised_libtpu_was_imported_with_each_python():
     imported = {
         (wheel, python, libtpu)
