@@ -12,7 +12,10 @@ ROOT = Path(__file__).resolve().parent
 # libtpu exists for these machines alone, and jax of that range for these Pythons.
 HAS_LIBTPU = "python_version>='3.11' and sys_platform=='linux' and platform_machine=='x86_64'"
 TPU_COMPILER = [
-    f"jax[tpu]>=0.8.3,<0.10.3; {HAS_LIBTPU}",  # which names the libtpu that goes with it
+    f"jax>=0.8.3,<0.10.3; {HAS_LIBTPU}",
+    # Up to the release that goes with the newest of these. Not jax[tpu]: it names one libtpu, and
+    # where tensorflow-tpu needs another pip would install a different TensorFlow over it.
+    f"libtpu>=0.0.30,<0.0.43; {HAS_LIBTPU}",
 ]
 PYTHONS = [f"3.{minor}" for minor in range(9, 14)]  # as TensorFlow 2.16 to 2.21 have it
 

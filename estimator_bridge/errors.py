@@ -19,6 +19,7 @@ __all__ = [
     "NotOnJaxError",
     "TooLateError",
     "WorkerError",
+    "XlaMissingError",
     "interrupted",
 ]
 
@@ -33,6 +34,10 @@ class TooLateError(RuntimeError):
 
 class NotCompilableError(ValueError):
     """XLA cannot compile a step because of an operation in it."""
+
+
+class XlaMissingError(NotCompilableError):
+    """This build of TensorFlow has no XLA for CPUs, so it cannot compile any program's steps."""
 
 
 class NotOnJaxError(NotImplementedError):

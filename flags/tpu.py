@@ -69,7 +69,8 @@ def define_tpu_flags(
         "auto",
         "The TPU to use: its name or grpc:// address (never replaced by anything else), 'local' "
         "for the chips of this machine, 'emulated:N' for N emulated CPU cores, 'gpu:N' for N GPUs "
-        f"of this machine, or 'auto': an attached TPU, else {EMULATED_CORES} emulated CPU cores.",
+        "of this machine, 'jax' for JAX's devices (TPU7x has no other runtime), "
+        f"or 'auto': an attached TPU, else {EMULATED_CORES} emulated CPU cores.",
         flag_values=flag_values,
     )
     absl_flags.DEFINE_string(

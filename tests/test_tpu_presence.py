@@ -2,7 +2,12 @@
 
 import pytest
 
-from estimator_bridge.base.tpu_presence import default_tpu_name, find_tpu
+from estimator_bridge.base.tpu_presence import (
+    attached_chip,
+    default_tpu_name,
+    find_tpu,
+    name_on_tpu_vm,
+)
 
 
 @pytest.mark.parametrize(
@@ -53,3 +58,46 @@ def test_a_device_below_vfio_is_a_tpu_if_the_bus_has_one(tmp_path, vendor, devic
 )
 def test_default_tpu_name(environ, name):
     assert default_tpu_name(environ) == name
+
+
+@pytest.mark.parametrize(
+    ("device", "kind", "expected"),
+    [
+        ("0x0063", "", "v5e"),
+        ("0x006f", "v5litepod-8", "v6e"),  # the bus counts
+        ("0x2330", "v5litepod-8", None),
+        (None, "v5litepod-8", "v5e"),
+        (None, "v6e-8", "v6e"),
+        (None, "", "of unknown kind"),
+    ],
+)
+def test_the_kind_of_the_chips(tmp_path, device, kind, expected):
+    bus = tmp_path / "devices"
+    if device:
+        (bus / "0000:00:05.0").mkdir(parents=True)
+        (bus / "0000:00:05.0" / "vendor").write_text("0x1ae0\n")
+        (bus / "0000:00:05.0" / "device").write_text(f"{device}\n")
+    environ = {"TPU_ACCELERATOR_TYPE": kind, "TPU_NAME": "mine"}
+    chip = attached_chip(environ, exists=["/dev/vfio/0"].__contains__, pci_devices=str(bus))
+    assert chip == expected
+    assert attached_chip(environ, exists=[].__contains__) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "environ", "has_chips", "expected"),
+    [
+        ("mine", {"TPU_NAME": "mine"}, True, "local"),
+        ("mine", {"TPU_NAME": "mine"}, False, "mine"),
+        ("other", {"TPU_NAME": "mine"}, True, "other"),
+        ("mine", {"TPU_NAME": "mine", "TPU_WORKER_HOSTNAMES": "localhost"}, True, "local"),
+        ("mine", {"TPU_NAME": "mine", "TPU_WORKER_HOSTNAMES": "a,b"}, True, "mine"),
+        (
+            "grpc://10.0.0.2:8470",
+            {"TPU_NAME": "grpc://10.0.0.2:8470"},
+            True,
+            "grpc://10.0.0.2:8470",
+        ),
+    ],
+)
+def test_a_cloud_name_on_a_tpu_vm_is_the_machines_own_tpu(name, environ, has_chips, expected):
+    assert name_on_tpu_vm(name, environ, has_chips) == expected

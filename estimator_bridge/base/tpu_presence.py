@@ -9,7 +9,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["CHECKS_TPU", "CORES", "NAMES_A_TPU", "RUNTIME", "default_tpu_name", "find_tpu"]
+__all__ = [
+    "CHECKS_TPU",
+    "CORES",
+    "NAMES_A_TPU",
+    "RUNTIME",
+    "attached_chip",
+    "default_tpu_name",
+    "find_tpu",
+    "is_one_of_several_hosts",
+    "name_on_tpu_vm",
+]
 
 # The number of emulated cores for programs that ask for a TPU; `estimator-bridge run --cores N`
 # sets it, and processes that a program starts inherit it.
@@ -31,10 +41,18 @@ NAMES_A_TPU = (
 # The first chip's file: up to TPU v4, and from v5 on.
 _ACCEL, _VFIO = "/dev/accel0", "/dev/vfio/0"
 # A file below /dev/vfio is any device that was handed to a program, such as a GPU of a virtual
-# machine: only the PCI bus says which. Google's numbers: v2 and v3, v4, v5p, v5e, v6e, TPU7x.
+# machine: only the PCI bus says which.
 _PCI_DEVICES = "/sys/bus/pci/devices"
 _GOOGLE = "0x1ae0"
-_TPUS = frozenset({"0x0027", "0x005e", "0x0062", "0x0063", "0x006f", "0x0076"})
+_CHIPS = {
+    "0x0027": "v2 or v3",
+    "0x005e": "v4",
+    "0x0062": "v5p",
+    "0x0063": "v5e",
+    "0x006f": "v6e",
+    "0x0076": "tpu7x",
+}
+_UNKNOWN_CHIP = "of unknown kind"
 
 
 def find_tpu(
@@ -63,17 +81,43 @@ def find_tpu(
         return f"{name}={environ[name]}"
     if exists(_ACCEL):
         return _ACCEL
-    return _VFIO if exists(_VFIO) and _has_tpu(pci_devices) else None
+    return _VFIO if exists(_VFIO) and _chip_on_bus(pci_devices) else None
 
 
-def _has_tpu(pci_devices: str) -> bool:
-    """Returns whether a TPU's chip is on the bus, or the bus cannot be seen."""
+def attached_chip(
+    environ: Mapping[str, str],
+    exists: Callable[[str], bool] = os.path.exists,
+    pci_devices: str = _PCI_DEVICES,
+) -> str | None:
+    """Returns the kind of this machine's own TPU chips.
+
+    Args:
+      environ: environment variables; they name the kind in a container that does not show the bus.
+      exists: returns whether a path exists.
+      pci_devices: the folder of the devices on the PCI bus.
+
+    Returns:
+      "v5e" and the like, or "of unknown kind"; None if this machine has no chips.
+    """
+    if find_tpu({}, exists=exists, pci_devices=pci_devices) is None:
+        return None
+    chip = _chip_on_bus(pci_devices) or _UNKNOWN_CHIP
+    if chip == _UNKNOWN_CHIP:
+        kind = environ.get("TPU_ACCELERATOR_TYPE", "").partition("-")[0]
+        chip = {"v5litepod": "v5e"}.get(kind, kind) or _UNKNOWN_CHIP
+    return chip
+
+
+def _chip_on_bus(pci_devices: str) -> str | None:
+    """Returns the kind of the TPU's chips on the bus, of unknown kind if it cannot be seen."""
     if not os.path.isdir(pci_devices):
-        return True
-    return any(
-        _text_of(device, "vendor") == _GOOGLE and _text_of(device, "device") in _TPUS
+        return _UNKNOWN_CHIP
+    numbers = (
+        _text_of(device, "device")
         for device in os.scandir(pci_devices)
+        if _text_of(device, "vendor") == _GOOGLE
     )
+    return next((_CHIPS[number] for number in numbers if number in _CHIPS), None)
 
 
 def _text_of(device: os.DirEntry[str], name: str) -> str:
@@ -101,3 +145,34 @@ def default_tpu_name(environ: Mapping[str, str]) -> str:
     if colab:  # an address without a scheme
         return colab if colab.startswith("grpc://") else f"grpc://{colab}"
     return "local"
+
+
+def name_on_tpu_vm(name: str, environ: Mapping[str, str], has_chips: bool) -> str:
+    """Returns the name by which a program on a TPU VM connects to the TPU.
+
+    Google's scripts set TPU_NAME to the name of the cloud resource, also on the TPU VM itself.
+    TensorFlow would ask the Cloud API for its address, for which such a machine often has no
+    permission; the chips are here.
+
+    Args:
+      name: the name that the program gives.
+      environ: environment variables.
+      has_chips: whether this machine has chips.
+
+    Returns:
+      'local' for the name in TPU_NAME, if the TPU has no other hosts; else the same name.
+    """
+    is_resource = name == environ.get("TPU_NAME") and "://" not in name
+    if has_chips and is_resource and not is_one_of_several_hosts(environ):
+        return "local"
+    return name
+
+
+def is_one_of_several_hosts(environ: Mapping[str, str]) -> bool:
+    """Returns whether a TPU VM's variables list other hosts of the same TPU.
+
+    Args:
+      environ: environment variables.
+    """
+    names = environ.get("TPU_WORKER_HOSTNAMES", "").split(",")
+    return sum(bool(name.strip()) for name in names) > 1

@@ -30,11 +30,15 @@ TENSORFLOW_TPU = "tensorflow-tpu"
 STAND_IN = Path(__file__).resolve().parents[1] / "tensorflow_for_tpu"
 _STAND_IN_SUFFIX = "+tpu"
 # By minor version of tensorflow-tpu: the first and the last libtpu with all the functions that the
-# wheel calls, and so imports. For 2.19 it is the only one that the wheel allows.
+# wheel calls, and so imports. For 2.19 only these three were tried.
 _LIBTPU: dict[tuple[int, ...], tuple[str, str]] = {
-    (2, 19): ("0.0.10", "0.0.10"),
+    (2, 19): ("0.0.9", "0.0.11"),
     (2, 20): ("0.0.14", "0.0.31"),
 }
+# The release that a wheel itself requires, where it names one.
+_REQUIRED_LIBTPU: dict[tuple[int, ...], str] = {(2, 19): "0.0.10"}
+# Newer releases have no wheels for Python 3.9; 0.0.21 is the last for 3.10.
+_LIBTPU_OF_OLD_PYTHON, _NEWEST_LIBTPU_SINCE = "0.0.20", (3, 11)
 
 
 def is_stand_in(version: str) -> bool:
@@ -63,10 +67,21 @@ def unfit_libtpu(wheel: str, libtpu: str) -> str | None:
     )
 
 
-def libtpu_command(wheel: str) -> str:
-    """Returns the command that installs the libtpu of a tensorflow-tpu."""
+def libtpu_command(wheel: str, python: tuple[int, ...] | None = None) -> str:
+    """Returns the command that installs the libtpu of a tensorflow-tpu.
+
+    Args:
+        wheel: the version of tensorflow-tpu.
+        python: the Python's version; by default this one's.
+    """
     limits = _LIBTPU.get(_numbers(wheel)[:2])
-    return f"pip install --no-deps {f'libtpu=={limits[1]}' if limits else 'libtpu'}"
+    if limits is None:
+        return "pip install --no-deps libtpu"
+    python = sys.version_info[:2] if python is None else python
+    release = _REQUIRED_LIBTPU.get(_numbers(wheel)[:2], limits[1])
+    if python < _NEWEST_LIBTPU_SINCE:
+        release = min(release, _LIBTPU_OF_OLD_PYTHON, key=_numbers)
+    return f"pip install --no-deps libtpu=={release}"
 
 
 def tf_keras_command(minor: tuple[int, int]) -> str:

@@ -59,8 +59,9 @@ def how_to_install(python: str) -> str:
         )
     if is_here and _has_tensorflow_tpu():
         return (
-            "Not here: this environment's tensorflow-tpu needs an older libtpu. Install "
-            f"'estimator-bridge[tpu-compile]' into another environment, and {other}."
+            "Not here: this environment's tensorflow-tpu needs an older libtpu, and has no XLA for "
+            "CPUs, which prepares the steps. Install 'estimator-bridge[tpu-compile]' into another "
+            "environment, and run the program there."
         )
     return (
         f"Install it: {python} -m pip install 'estimator-bridge[tpu-compile]' (jax and libtpu); or "

@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.errors import NotCompilableError
+from estimator_bridge.errors import NotCompilableError, XlaMissingError
 from estimator_bridge.graph.function_library import called_functions
 from estimator_bridge.graph.op_kinds import V1_CONTROL_FLOW
 from estimator_bridge.graph.snapshot import Snapshot
@@ -179,9 +179,23 @@ def _mend(op: str) -> str:
     return _ELSEWHERE
 
 
+# The ends of TensorFlow's messages where a build has no XLA for the host.
+_WITHOUT_XLA = (
+    "could not find registered transfer manager for platform Host",
+    "could not find registered compiler for platform Host",
+)
+
+
 def lowering_error(graph: tf.Graph, error: Exception) -> NotCompilableError:
     """Returns the error for a failed XLA compilation, with the user's lines of the ops it names."""
     text = str(error)
+    if any(phrase in text for phrase in _WITHOUT_XLA):
+        return XlaMissingError(
+            "TensorFlow cannot compile this step here, and it is not the program's fault: this "
+            "build of TensorFlow has no XLA for CPUs, as the wheel tensorflow-tpu has none. "
+            "--check-tpu, --compile-for, check_model_fn, --xla and the JAX runtime need it: use "
+            "them in an environment with the package tensorflow. A TPU compiles its steps itself."
+        )
     lines = []
     for name in dict.fromkeys(re.findall(r"\{\{node ([^}]+)\}\}", text)):
         line = line_of_node(graph, name)

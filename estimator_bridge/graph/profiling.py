@@ -23,6 +23,7 @@ __all__ = ["asks_for_trace", "profile_run"]
 _v1 = tf.compat.v1
 _HOST = "/job:localhost/replica:0/task:0"
 _RUNS = os.path.join("plugins", "profile")
+_OPERATION = "tf_op"
 
 
 def asks_for_trace(options: Any) -> bool:
@@ -71,9 +72,9 @@ def _add_step_stats(stats: Any, profile: Any) -> None:
     for plane in profile.planes:
         device = stats.dev_stats.add(device=_device(plane.name))
         for number, line in enumerate(plane.lines):
-            for event in line.events:  # operation events are named 'name:Type'
-                name, colon, kind = plane.event_metadata[event.metadata_id].name.partition(":")
-                if not colon or not kind.isidentifier():
+            for event in line.events:
+                name, kind = _operation(plane, event)
+                if not kind.isidentifier():
                     continue
                 micros = max(event.duration_ps // 1_000_000, 1)
                 device.node_stats.add(
@@ -84,6 +85,20 @@ def _add_step_stats(stats: Any, profile: Any) -> None:
                     timeline_label=f"{name} = {kind}()",
                     thread_id=number,
                 )
+
+
+def _operation(plane: Any, event: Any) -> tuple[str, str]:
+    """Returns the name and type of the operation that an event belongs to; "" if there is none.
+
+    On the host an operation's event is named 'name:Type'. The operations of a GPU have none there;
+    their kernels tell them in a statistic.
+    """
+    texts = [plane.event_metadata[event.metadata_id].name]
+    for stat in event.stats:
+        if plane.stat_metadata[stat.metadata_id].name == _OPERATION:
+            texts.append(stat.str_value or plane.stat_metadata[stat.ref_value].name)
+    name, _, kind = next((text for text in reversed(texts) if ":" in text), "").partition(":")
+    return name, kind
 
 
 def _device(plane: str) -> str:

@@ -13,7 +13,12 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.base.redaction import redacted
-from estimator_bridge.base.tpu_presence import default_tpu_name, find_tpu
+from estimator_bridge.base.tpu_presence import (
+    attached_chip,
+    default_tpu_name,
+    find_tpu,
+    name_on_tpu_vm,
+)
 from estimator_bridge.errors import AcceleratorNotFoundError
 from estimator_bridge.runtime.deadlines import problem_at
 from estimator_bridge.runtime.local_clusters import (
@@ -68,7 +73,8 @@ def TPUClusterResolver(
     """Returns TensorFlow's TPUClusterResolver for a TPU, or devices that replace its cores.
 
     Args:
-      tpu: a TPU's name or address ('grpc://...'), 'local' for the TPU of this machine, or
+      tpu: a TPU's name or address ('grpc://...'), 'local' for the TPU of this machine (the name in
+        TPU_NAME means it too, on a TPU VM of one host), or
         'emulated:N' (CPU cores), 'gpu:N' (GPUs of this machine) or 'jax', 'jax:N', 'jax:cpu:N'
         (devices of JAX). None and '' use the TPU that the environment names, or the devices of
         `estimator-bridge run --cores` and `--runtime`. Without either the result is None, which
@@ -93,6 +99,8 @@ def TPUClusterResolver(
         make_tpu_api_know_cores()  # the program may go on to tf.distribute.TPUStrategy
         return local
     tpu = name
+    if isinstance(name, str):
+        tpu = name_on_tpu_vm(name, os.environ, attached_chip(os.environ) is not None)
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver
     # legacy.install() replaces it with one that calls this function.
     resolver = getattr(resolver, "of_tensorflow", resolver)

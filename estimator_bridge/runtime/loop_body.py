@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.graph import is_on_tpu
 from estimator_bridge.graph.snapshot import is_stateful
 from estimator_bridge.runtime.batch_source import BatchSource, HostBatchSource
 from estimator_bridge.runtime.prepared_step import WatchedStep
@@ -24,6 +25,9 @@ class LoopBody:
     batch is drawn ahead, at the end of the previous step and only if another step is wanted: so the
     loop's condition sees the input's end, no batch is lost, and the step needs no branch around
     it. The draw runs beside the step, unless somebody could notice: then it waits for the step.
+
+    A NaN loss ends the loop, except on a TPU. There the host starts steps without waiting for their
+    results, so the loop goes on to its last step, as the original's did, and returns the first NaN.
 
     Args:
       step: the step to run.
@@ -45,6 +49,7 @@ class LoopBody:
         self._step, self._counts_up, self._full_batch = step, counts_up, full_batch
         self._graph, self._outputs = graph, outputs
         self._workers = workers_of(step.strategy)
+        self._ends_at_nan = bool(step.loss) and not is_on_tpu(step.strategy)
 
     def __call__(
         self,
@@ -78,7 +83,7 @@ class LoopBody:
             condition = state["done"] < most
             if counter and not self._counts_up:
                 condition &= self._step.read_counter() < limit
-            if self._step.loss and not whatever_loss:
+            if self._ends_at_nan and not whatever_loss:
                 condition &= _is_a_number(state["loss"])
             if takes_full_only:
                 condition &= tf.equal(state["short_size"], 0)
@@ -117,7 +122,7 @@ class LoopBody:
             has_batch = source.has_batch(state["batch"])
             if is_on_hosts:  # nothing is drawn ahead
                 return has_batch & is_wanted(state)
-            return has_batch & _is_a_number(state["loss"]) if self._step.loss else has_batch
+            return has_batch & _is_a_number(state["loss"]) if self._ends_at_nan else has_batch
 
         start = with_next_batch(self._start(iterator, takes_full_only), meeting=0)
         shapes = {
@@ -166,8 +171,10 @@ class LoopBody:
     ) -> dict[str, Any]:
         loss, needs = self._step(batch, rng_step + state["done"], fed)
         new = {**state, "done": state["done"] + 1, "needs": needs}
-        if self._step.loss:
+        if self._ends_at_nan:
             new["loss"] = loss
+        elif self._step.loss:
+            new["loss"] = tf.where(_is_a_number(state["loss"]), loss, state["loss"])
         if self._outputs:
             values = self._step.fetches.compute(needs)
             new["outputs"], new["needs"] = self._outputs.append(state["outputs"], values), []

@@ -34,6 +34,7 @@ from estimator_bridge.runtime.local_clusters import (
 )
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.topology import assign_cores, check_cores_per_replica
+from estimator_bridge.runtime.tpu_probe import check_local_start
 from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["default_strategy", "started_topology", "tpu_strategy"]
@@ -168,6 +169,8 @@ def _initialize(cluster: Any, address: str) -> tf.tpu.experimental.Topology:
     """Connects to all hosts of a TPU, and starts it."""
     check_reachable(address)
     secs = connect_secs()
+    if "://" not in address:
+        check_local_start(secs)
 
     def initialize() -> tf.tpu.experimental.Topology:
         with eager_mode():  # eager mode is thread-local

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Sequence
 
 import tensorflow as tf
 
@@ -66,16 +68,35 @@ def assign_cores(
 ) -> tf.tpu.experimental.DeviceAssignment:
     """Places replicas of several neighboring cores on all cores of a TPU.
 
+    Args:
+      topology: the TPU's.
+      cores_per_replica: the number of cores of a replica.
+
     Raises:
       ValueError: they do not fit.
     """
     replicas = check_cores_per_replica(
         topology.num_tasks * topology.num_tpus_per_task, cores_per_replica
     )
-    shape = _SHAPES[cores_per_replica]
-    if topology.mesh_shape[-1] == 1 and cores_per_replica > 1:
-        # From v4 on, a chip is one core: twice as many chips as above.
-        shape = (*_SHAPES[2 * cores_per_replica][:-1], 1)
+    shape = _shape_of_replica(topology.mesh_shape.tolist(), cores_per_replica)
     return tf.tpu.experimental.DeviceAssignment.build(
         topology, computation_shape=list(shape), num_replicas=replicas
     )
+
+
+def _shape_of_replica(mesh: Sequence[int], cores: int) -> tuple[int, ...]:
+    """Returns the block of cores of a replica: the original's if it fits, else a compact one.
+
+    The original's blocks are for chips of two cores in a square. A v5e-8 is 2 by 4 chips of one
+    core, where its block of 4 by 2 does not fit; a v4-16 is 2 by 2 by 2.
+
+    Args:
+      mesh: (x, y, z, core of the chip) of all cores.
+      cores: the number of cores of a replica, which divides that of the mesh.
+    """
+    sides = [[side for side in range(1, size + 1) if size % side == 0] for size in mesh]
+    blocks = [block for block in itertools.product(*sides) if math.prod(block) == cores]
+    chips = cores // mesh[-1] if cores % mesh[-1] == 0 else 1
+    original = (*_SHAPES.get(2 * chips, ())[:-1], mesh[-1])
+    # Cores of a chip are nearest; then a block with short sides, and of two such the wider in y.
+    return min(blocks, key=lambda b: (b != original, -b[-1], sum(b), max(b), b))

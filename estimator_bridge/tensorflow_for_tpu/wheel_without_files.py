@@ -11,6 +11,7 @@ from pathlib import Path
 __all__ = ["build_wheel"]
 
 _TENSORFLOW, _LIBTPU = "2.20.0", "0.0.31"  # the newest pair that imports
+_LIBTPU_OF_OLD_PYTHON = "0.0.20"  # the newest release that has a wheel for Python 3.9
 _VERSION = f"{_TENSORFLOW}+tpu"
 _INFO = f"tensorflow-{_VERSION}.dist-info"
 _FILES = {
@@ -19,7 +20,8 @@ Name: tensorflow
 Version: {_VERSION}
 Summary: Stands for tensorflow-tpu where packages require tensorflow; contains no files
 Requires-Dist: tensorflow-tpu=={_TENSORFLOW}
-Requires-Dist: libtpu=={_LIBTPU}
+Requires-Dist: libtpu=={_LIBTPU}; python_version >= "3.11"
+Requires-Dist: libtpu=={_LIBTPU_OF_OLD_PYTHON}; python_version < "3.11"
 """,
     "WHEEL": """Wheel-Version: 1.0
 Generator: estimator_bridge

@@ -72,6 +72,7 @@ def check_model_fn(
       ModelCheckError: the model is not ready; the message names the mode, the number of cores, the
         reason and the line of the program.
       TooLateError: TensorFlow has already started with fewer emulated cores.
+      XlaMissingError: this TensorFlow has no XLA for CPUs, so it cannot check any model.
       ValueError: an argument is wrong.
     """
     _check_arguments(cores, modes)

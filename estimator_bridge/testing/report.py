@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from estimator_bridge.errors import XlaMissingError
 from estimator_bridge.graph.user_line import line_of_error, shown_path
 from estimator_bridge.model import describe_fn
 from estimator_bridge.testing.described_tpu import TPUGraph
@@ -106,7 +107,7 @@ def explained(
     """
     try:
         yield
-    except ModelCheckError:
+    except (ModelCheckError, XlaMissingError):  # the latter is no fault of the function's
         raise
     except Exception as error:  # whatever a user's function or TensorFlow raises
         line = line_of_error(error) or place_of(function)

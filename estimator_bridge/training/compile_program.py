@@ -15,7 +15,7 @@ from estimator_bridge.compile_for import (
     SearchEndError,
     Trial,
 )
-from estimator_bridge.errors import NotCompilableError
+from estimator_bridge.errors import NotCompilableError, XlaMissingError
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.runtime import StepLoop
 from estimator_bridge.tensorflow_private.names import eager_mode
@@ -92,6 +92,8 @@ def _find_batch(
                 )
             step = other.traced_step
             lowered = step.lower(_loop(other), has_values=False)
+        except XlaMissingError:
+            raise
         except NotCompilableError as error:
             raise SearchEndError(str(error).splitlines()[0]) from error
         finally:
@@ -116,6 +118,8 @@ def _compile_one(job: CompileJob, program: Program) -> Trial | None:
     try:
         report = compile_loop(job, program.traced_step, _loop(program), has_values=False)
         return Trial(True, report.memory.total)
+    except XlaMissingError:
+        raise  # no step can be compiled
     except NotCompilableError:
         return None  # the report has it
     except CompileError as error:

@@ -255,6 +255,23 @@ def test_only_a_process_without_a_tpu_is_told_to_ask_no_server(site):
     assert site.python("-c", program, TPU_SKIP_MDS_QUERY="0").stdout == "0\n"
 
 
+def test_variables_of_a_chip_that_is_not_there_are_a_note(site):
+    site.tensorflow()
+    site.libtpu()
+    rest(site)
+    report = site.python(
+        "-m",
+        "estimator_bridge",
+        "doctor",
+        NEXT_PLUGGABLE_DEVICE_USE_C_API="true",
+        PJRT_DEVICE="TPU",
+    )
+    assert report.returncode == 0
+    command = "unset NEXT_PLUGGABLE_DEVICE_USE_C_API TF_PLUGGABLE_DEVICE_LIBRARY_PATH"
+    assert f"ends as it starts the TPU. Run: {command}" in report.stdout
+    assert "PJRT_DEVICE=TPU is read by PyTorch/XLA" in report.stdout
+
+
 def test_functions_of_libraries(tmp_path):
     library = tmp_path / "library.so"
     library.write_bytes(shared_library("TpuCompiler_New", "TpuStatus_Ok"))

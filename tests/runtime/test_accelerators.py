@@ -136,3 +136,31 @@ def test_the_default_strategy_is_one_replica():
     assert strategy.num_replicas_in_sync == 1
     assert strategy is runtime.default_strategy()
     assert isinstance(strategy, tf.distribute.OneDeviceStrategy)
+
+
+def test_the_name_of_this_machines_tpu_does_not_go_to_the_cloud_api(monkeypatch):
+    class Resolver:
+        def __init__(self, tpu, **unused_named):
+            self.tpu = tpu
+
+    monkeypatch.setattr(tf.distribute.cluster_resolver, "TPUClusterResolver", Resolver)
+    monkeypatch.setattr(accelerators, "attached_chip", lambda environ: "v5e")
+    monkeypatch.setenv("TPU_NAME", "my-tpu")
+    monkeypatch.delenv("TPU_WORKER_HOSTNAMES", raising=False)
+    assert runtime.TPUClusterResolver("my-tpu", zone="z").tpu == "local"
+    assert runtime.TPUClusterResolver().tpu == "local"
+    assert runtime.TPUClusterResolver("another").tpu == "another"
+
+
+def test_a_start_that_ends_the_process_is_tried_in_another_one(monkeypatch):
+    from estimator_bridge.runtime.tpu_probe import check_local_start
+
+    ends = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+    check_local_start(60, ends)  # not asked for
+    monkeypatch.setenv("NEXT_PLUGGABLE_DEVICE_USE_C_API", "true")
+    check_local_start(60, "raise SystemExit(1)")  # the start itself will tell
+    check_local_start(0.5, "import time; time.sleep(30)")
+    with pytest.raises(AcceleratorNotFoundError, match=r"no TPU chip.* SIGSEGV.* unset NEXT_PLUG"):
+        check_local_start(60, ends)
+    monkeypatch.setattr("estimator_bridge.runtime.tpu_probe.attached_chip", lambda environ: "v5e")
+    check_local_start(60, ends)  # a TPU belongs to one process

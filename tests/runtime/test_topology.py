@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import pytest
 
@@ -45,6 +46,64 @@ def test_chips_of_one_core(cores):
     places = list(itertools.product(range(2), range(2), range(1), range(1)))
     topology = tf.tpu.experimental.Topology(mesh_shape=[2, 2, 1, 1], device_coordinates=[places])
     assert assign_cores(topology, cores).num_replicas == 4 // cores
+
+
+# The meshes of slices: (x, y, z, cores of a chip).
+MESHES = {
+    "v2-8": (2, 2, 1, 2),
+    "v3-8": (2, 2, 1, 2),
+    "v3-32": (4, 4, 1, 2),
+    "v4-8": (2, 2, 1, 1),
+    "v4-16": (2, 2, 2, 1),
+    "v4-32": (2, 2, 4, 1),
+    "v4-64": (2, 4, 4, 1),
+    "v5e-1": (1, 1, 1, 1),
+    "v5e-4": (2, 2, 1, 1),
+    "v5e-8": (2, 4, 1, 1),
+    "v5e-16": (4, 4, 1, 1),
+    "v5e-32": (4, 8, 1, 1),
+    "v5e-256": (16, 16, 1, 1),
+    "v5p-16": (2, 2, 2, 1),
+    "v5p-128": (4, 4, 4, 1),
+    "v6e-8": (2, 4, 1, 1),
+    "v6e-64": (8, 8, 1, 1),
+}
+FITTING = [
+    (slice_name, cores)
+    for slice_name, mesh in MESHES.items()
+    for cores in (1, 2, 4, 8, 16)
+    if math.prod(mesh) % cores == 0
+]
+
+
+def topology_of_mesh(mesh):
+    places = list(itertools.product(*map(range, mesh)))
+    return tf.tpu.experimental.Topology(mesh_shape=list(mesh), device_coordinates=[places])
+
+
+@pytest.mark.parametrize(("slice_name", "cores"), FITTING)
+def test_replicas_of_each_slice_are_blocks_that_cover_it(slice_name, cores):
+    mesh = MESHES[slice_name]
+    assignment = assign_cores(topology_of_mesh(mesh), cores)
+    assert assignment.num_replicas == math.prod(mesh) // cores
+    places = {tuple(place) for replica in assignment.core_assignment for place in replica.tolist()}
+    assert places == set(itertools.product(*map(range, mesh)))
+    for replica in assignment.core_assignment.tolist():
+        sides = [max(axis) - min(axis) + 1 for axis in zip(*replica)]
+        assert math.prod(sides) == cores
+        assert cores == 1 or sides[-1] == mesh[-1]  # a chip's cores stay together
+
+
+def test_a_replica_is_the_block_of_the_original_where_that_fits():
+    """Those of tpu_context.py in TensorFlow 2.15.1, for chips of two cores."""
+    for cores, expected in {
+        2: (1, 1, 1, 2),
+        4: (1, 2, 1, 2),
+        8: (2, 2, 1, 2),
+        16: (4, 2, 1, 2),
+    }.items():
+        first = assign_cores(topology_of_mesh((4, 4, 1, 2)), cores).core_assignment[0].tolist()
+        assert tuple(max(axis) - min(axis) + 1 for axis in zip(*first)) == expected
 
 
 def test_replicas_that_do_not_fit():

@@ -138,3 +138,53 @@ def test_host_work_in_the_tpus_part_is_refused():
 def trace_of_names(names):
     counted = collections.Counter({op: len(of_op) for op, of_op in names.items()})
     return TPUGraph(2, counted, counted, names, variables=3, computations=1)
+
+
+def test_the_host_starts_steps_without_waiting_for_their_losses(graph):
+    """A condition on a step's result would hold the host up until the TPU has computed it."""
+    functions = {one.signature.name: one for one in graph.as_graph_def().library.function}
+    (loop_node,) = [
+        node for node in graph.as_graph_def().node if node.op in ("While", "StatelessWhile")
+    ]
+    condition = functions[loop_node.attr["cond"].func.name]
+    used = {name.partition(":")[0] for node in condition.node_def for name in node.input}
+    used |= {name.partition(":")[0] for name in condition.ret.values()}
+    body = functions[loop_node.attr["body"].func.name]
+    by_name = {node.name: node for node in body.node_def}
+    results = dict(zip([one.name for one in body.signature.output_arg], body.signature.output_arg))
+    of_argument = dict(
+        zip([one.name for one in condition.signature.input_arg], [body.ret[n] for n in results])
+    )
+    deciding = [of_argument[name] for name in used if name in of_argument]
+    deciding += [node.input[0] for node in body.node_def if node.op in ("If", "StatelessIf")]
+    assert deciding
+    assert "TPUReplicatedOutput" not in {by_name[n].op for n in _upstream(by_name, deciding)}
+
+
+def test_a_nan_loss_of_an_earlier_step_is_returned_at_the_loops_end(graph):
+    (loop_node,) = [
+        node for node in graph.as_graph_def().node if node.op in ("While", "StatelessWhile")
+    ]
+    functions = {one.signature.name: one for one in graph.as_graph_def().library.function}
+    body = functions[loop_node.attr["body"].func.name]
+    by_name = {node.name: node for node in body.node_def}
+    kept_losses = [
+        node
+        for node in body.node_def
+        if node.op == "SelectV2"
+        and "TPUReplicatedOutput" in {by_name[n].op for n in _upstream(by_name, node.input[1:2])}
+    ]
+    assert len(kept_losses) == 1
+    arguments = {one.name for one in body.signature.input_arg}
+    assert kept_losses[0].input[2] in arguments  # the loss of the steps before
+
+
+def _upstream(by_name, references):
+    """The nodes that these references depend on, by data."""
+    names, ahead = set(), list(references)
+    while ahead:
+        name = ahead.pop().partition(":")[0]
+        if name in by_name and name not in names:
+            names.add(name)
+            ahead += [one for one in by_name[name].input if not one.startswith("^")]
+    return names

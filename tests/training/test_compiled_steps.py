@@ -157,3 +157,46 @@ def test_steps_that_compile_only_alone_are_compiled_alone(tmp_path, monkeypatch,
     assert built[:2] == [True, True]
     assert "each step by itself, not several as one. a list has no fixed size" in caplog.text
     assert estimator.get_variable_value("global_step") == 5
+
+
+@pytest.fixture
+def without_xla(monkeypatch):
+    """A TensorFlow like the one of tensorflow-tpu, with that one's message."""
+    from estimator_bridge.graph.compilable import lowering_error
+    from estimator_bridge.runtime.lowering import StepLowering
+
+    def compile_nothing(self, *args, **named):
+        raise lowering_error(
+            self.graph,
+            ValueError(
+                "Failed getting HLO text: 'could not find registered transfer manager for "
+                "platform Host -- check target linkage'"
+            ),
+        )
+
+    monkeypatch.setattr(StepLowering, "_compile", compile_nothing)
+
+
+def build_on_two_cores(folder):
+    tpu = eb.tpu.RunConfig(master="emulated:2", model_dir=str(folder))
+    params = {"python": False}
+    return eb.tpu.TPUEstimator(tpu_model_fn, config=tpu, params=params, train_batch_size=4)
+
+
+def test_a_check_without_xla_is_no_fault_of_the_program(tmp_path, monkeypatch, without_xla):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_CHECK_TPU", "1")
+    message = r"not the program's fault: .* no XLA for CPUs, as the wheel tensorflow-tpu has none"
+    with pytest.raises(eb.errors.XlaMissingError, match=message):
+        build_on_two_cores(tmp_path).train(input_fn)
+    with pytest.raises(eb.errors.XlaMissingError, match=message):
+        eb.testing.check_model_fn(
+            tpu_model_fn, input_fn, params={"python": False}, train_batch_size=4, cores=(2,)
+        )
+
+
+def test_auto_trains_without_xla_and_says_why_once(tmp_path, monkeypatch, without_xla, caplog):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_XLA", "auto")
+    with caplog.at_level(logging.WARNING, logger="tensorflow"):
+        build_on_two_cores(tmp_path).train(lambda params: input_fn(params).repeat(), max_steps=20)
+    (line,) = [r.getMessage() for r in caplog.records if "no XLA for CPUs" in r.getMessage()]
+    assert "\n" not in line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import types
 
 import numpy as np
 import pytest
@@ -385,3 +386,40 @@ def test_options_and_metadata_reach_the_hooks(tmp_path):
     assert hook.values[0].options.trace_level == v1.RunOptions.FULL_TRACE
     nodes = [n for d in hook.values[0].run_metadata.step_stats.dev_stats for n in d.node_stats]
     assert any(node.node_name == "my_loss" or "Mul" in node.timeline_label for node in nodes)
+
+
+def test_operations_of_a_gpu_are_told_by_their_kernels():
+    """The profiler names a GPU's events by their kernels, and tells the operation beside it."""
+    from estimator_bridge.graph.profiling import _add_step_stats
+
+    def event(kernel, *stats):
+        stats = [types.SimpleNamespace(metadata_id=1, str_value=s, ref_value=r) for s, r in stats]
+        return types.SimpleNamespace(
+            metadata_id=kernel, stats=stats, duration_ps=3_000_000, offset_ps=0
+        )
+
+    names = {1: "sgemm_128x64", 2: "MemcpyH2D"}
+    plane = types.SimpleNamespace(
+        name="/device:GPU:0",
+        event_metadata={n: types.SimpleNamespace(name=name) for n, name in names.items()},
+        stat_metadata={
+            1: types.SimpleNamespace(name="tf_op"),
+            2: types.SimpleNamespace(name="dense/MatMul:MatMul"),
+        },
+        lines=[
+            types.SimpleNamespace(
+                timestamp_ns=0,
+                events=[
+                    event(1, ("", 2)),
+                    event(1, ("loss/Mean:Mean", 0)),
+                    event(2),
+                ],
+            )
+        ],
+    )
+    stats = v1.RunMetadata().step_stats
+    _add_step_stats(stats, types.SimpleNamespace(planes=[plane]))
+    (device,) = stats.dev_stats
+    assert device.device.endswith("/device:GPU:0")
+    labels = [node.timeline_label for node in device.node_stats]
+    assert labels == ["dense/MatMul = MatMul()", "loss/Mean = Mean()"]

@@ -12,7 +12,15 @@ from pathlib import Path
 
 from tooling.matrix.claims import Pair
 
-__all__ = ["MatrixError", "clean_environ", "make", "python_in", "versions", "weigh"]
+__all__ = [
+    "MatrixError",
+    "clean_environ",
+    "make",
+    "python_in",
+    "python_of",
+    "versions",
+    "weigh",
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 # Further imports of the selected tests, besides those of the library and train.py.
@@ -46,7 +54,7 @@ def make(pair: Pair, folder: Path) -> dict[str, float]:
     start = time.monotonic()
     if not python_in(folder).exists():
         shutil.rmtree(folder, ignore_errors=True)
-        _call([_python(pair.python), "-m", "venv", str(folder)])
+        _call([python_of(pair.python), "-m", "venv", str(folder)])
     _call(
         [
             *_installer(python_in(folder)),
@@ -94,7 +102,12 @@ def _installer(python: Path) -> list[str]:
     return [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
 
 
-def _python(version: str) -> str:
+def python_of(version: str) -> str:
+    """Returns the path of a Python of this "major.minor".
+
+    Raises:
+        MatrixError: it is not installed.
+    """
     for python in _pythons(version):
         process = subprocess.run(
             [python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from estimator_bridge.base.compatibility import installed_versions
 from estimator_bridge.base.redaction import redacted
-from estimator_bridge.base.tpu_presence import NAMES_A_TPU, RUNTIME, find_tpu
+from estimator_bridge.base.tpu_presence import NAMES_A_TPU, RUNTIME, attached_chip, find_tpu
+from estimator_bridge.base.tpu_vm import tpu_vm_notes
 from estimator_bridge.base.version import __version__
 from estimator_bridge.commands.doctor.installation import Fault, faults_of, notes_of
 from estimator_bridge.commands.doctor.loading import load_tensorflow
@@ -63,7 +64,13 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     tpu = evidence and redacted(evidence)
     _section(write, "What the flags --use_tpu --tpu=VALUE would do here", explain_tpu_values(tpu))
     remarks = [("to fix", fault.text) for fault in faults] + [
-        ("note", note) for note in [*notes_of(), *_pod_notes(environ), *_cluster_notes(environ)]
+        ("note", note)
+        for note in [
+            *notes_of(),
+            *tpu_vm_notes(environ, attached_chip(environ), installed_versions()),
+            *_pod_notes(environ),
+            *_cluster_notes(environ),
+        ]
     ]
     _section(write, "Problems", remarks or [("none", "")])
     commands = list(dict.fromkeys(command for fault in faults for command in fault.commands))
@@ -131,7 +138,8 @@ def _jax_effect() -> str:
     except importlib.metadata.PackageNotFoundError:
         return "an error: JAX is not installed (pip install 'estimator-bridge[jax]')"
     return (
-        f"JAX {version} runs the steps on all its accelerators; an error if it has the CPU only. "
+        f"JAX {version} runs the steps on all its accelerators (TPU7x has no other runtime); an "
+        "error if it has the CPU only. "
         "jax:N: on N of them. jax:cpu:N: on N CPU devices, for tests"
     )
 

@@ -8,7 +8,7 @@ import math
 
 import tensorflow as tf
 
-from estimator_bridge.errors import INSTEAD_OF_JAX, NotCompilableError
+from estimator_bridge.errors import INSTEAD_OF_JAX, NotCompilableError, XlaMissingError
 from estimator_bridge.graph import LiftedSession, host_device
 from estimator_bridge.runtime.on_jax.host_steps import HostSteps
 from estimator_bridge.runtime.on_jax.program import StepsProgram, StepsShape
@@ -78,6 +78,8 @@ class JaxStep:
                 lowered = run.lowering_of_used.lower(
                     strategy.num_replicas_in_sync, has_values=False, updates=run.updates
                 )
+        except XlaMissingError:
+            raise
         except NotCompilableError as error:
             raise NotCompilableError(f"{error}\n{INSTEAD_OF_JAX}") from error
         return StepsProgram(

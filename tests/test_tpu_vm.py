@@ -1,0 +1,63 @@
+"""The variables of a TPU VM: what is said about each chip, and about a machine without one."""
+
+import pytest
+
+from estimator_bridge.base.tpu_vm import tpu_vm_notes
+
+TPU = {"tensorflow-tpu": "2.20.0"}
+PJRT = {
+    "NEXT_PLUGGABLE_DEVICE_USE_C_API": "true",
+    "TF_PLUGGABLE_DEVICE_LIBRARY_PATH": "/lib/libtpu.so",
+}
+
+
+def notes(environ, chip, versions=TPU, files=("/lib/libtpu.so",)):
+    return list(tpu_vm_notes(environ, chip, versions, exists=files.__contains__))
+
+
+@pytest.mark.parametrize("chip", ["v5e", "v5p", "v6e"])
+def test_chips_of_pjrt_are_told_their_variables(chip):
+    (note,) = notes({}, chip)
+    assert f"TensorFlow drives a {chip} by PJRT. Before the program starts, run: " in note
+    commands = note.partition("run: ")[2].split(" && ")
+    assert commands[0] == "export NEXT_PLUGGABLE_DEVICE_USE_C_API=true"
+    assert commands[1].startswith("export TF_PLUGGABLE_DEVICE_LIBRARY_PATH=")
+    assert commands[1].endswith("libtpu.so")
+    assert notes({**PJRT, "TPU_NAME": "local"}, chip) == []
+
+
+def test_a_library_that_is_not_there():
+    (note,) = notes(PJRT, "v5e", files=())
+    assert note.startswith("TF_PLUGGABLE_DEVICE_LIBRARY_PATH names no file, and ")
+    assert "NEXT_PLUGGABLE_DEVICE_USE_C_API" not in note
+
+
+@pytest.mark.parametrize("chip", ["v2 or v3", "v4", "of unknown kind"])
+def test_other_chips_need_no_variables(chip):
+    assert notes({}, chip) == []
+
+
+def test_variables_without_a_chip_are_to_be_unset():
+    (note,) = notes(PJRT, None)
+    command = "unset NEXT_PLUGGABLE_DEVICE_USE_C_API TF_PLUGGABLE_DEVICE_LIBRARY_PATH"
+    assert note.endswith(f"Run: {command}")
+    assert notes({**PJRT, "NEXT_PLUGGABLE_DEVICE_USE_C_API": "0"}, None) == []
+
+
+def test_a_tpu7x_and_a_tensorflow_without_tpus_are_told_of_jax():
+    (note,) = notes({}, "tpu7x", {})
+    assert "there is no TensorFlow" in note and "--runtime jax" in note
+    (note,) = notes({}, "v5e", {"tensorflow": "2.21.0"})
+    assert "no support for them. Run: pip install " in note and "jax[tpu]" in note
+
+
+def test_a_cloud_name_on_a_tpu_vm():
+    (note,) = notes({"TPU_NAME": "my-tpu"}, "v4")
+    assert "TPU_NAME=my-tpu is a name of the Cloud API" in note
+    assert notes({"TPU_NAME": "my-tpu", "TPU_WORKER_HOSTNAMES": "a,b"}, "v4") == []
+    assert notes({"TPU_NAME": "grpc://10.0.0.2:8470"}, "v4") == []
+
+
+def test_pjrt_device_is_not_tensorflows():
+    (note,) = notes({"PJRT_DEVICE": "TPU"}, None)
+    assert note.startswith("PJRT_DEVICE=TPU is read by PyTorch/XLA")

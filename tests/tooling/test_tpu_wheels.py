@@ -1,0 +1,80 @@
+"""The tables of tensorflow-tpu and of wrong environments agree with their recorded results."""
+
+import pytest
+
+from estimator_bridge.base.tpu_wheels import libtpu_command, unfit_libtpu
+from tooling.matrix import tpu_wheels, wrong_environments
+
+
+@pytest.mark.parametrize("tool", [tpu_wheels, wrong_environments])
+def test_the_page_has_the_recorded_table(tool):
+    page = tool.PAGE.read_text(encoding="utf-8")
+    assert tool.with_table(page, tool.read_results()) == page
+
+
+def results_by_libtpu():
+    for name, row in tpu_wheels.read_results().items():
+        wheel, _, python = name.partition(":")
+        for libtpu, result in row["libtpu"].items():
+            yield wheel, tuple(map(int, python.split("."))), libtpu, result["outcome"]
+
+
+def test_doctor_warns_of_each_libtpu_that_ended_the_process():
+    ending = [
+        (wheel, libtpu) for wheel, _, libtpu, outcome in results_by_libtpu() if outcome == "ends"
+    ]
+    assert ending
+    for wheel, libtpu in ending:
+        assert f"ends the process when it is imported with libtpu {libtpu}" in unfit_libtpu(
+            wheel, libtpu
+        )
+
+
+def test_doctor_lets_each_libtpu_that_was_imported_be():
+    for wheel, _, libtpu, outcome in results_by_libtpu():
+        if outcome == "imports" and libtpu != tpu_wheels.NONE:
+            assert unfit_libtpu(wheel, libtpu) is None
+
+
+def test_the_advised_libtpu_was_imported_with_each_python():
+    imported = {
+        (wheel, python, libtpu)
+        for wheel, python, libtpu, outcome in results_by_libtpu()
+        if outcome == "imports"
+    }
+    pairs = {(wheel, python) for wheel, python, _ in imported}
+    assert ("2.20.0", (3, 12)) in pairs
+    for wheel, python in pairs:
+        libtpu = libtpu_command(wheel, python).rpartition("==")[2]
+        assert (wheel, python, libtpu) in imported
+
+
+def test_a_cell_has_the_tried_releases_in_their_order():
+    row = {
+        "libtpu": {
+            "0.0.52": {"outcome": "ends"},
+            "none": {"outcome": "imports"},
+            "0.0.9": {"outcome": "imports"},
+            "0.0.10": {"outcome": "imports"},
+            "0.0.31": {"outcome": "not on the index for this Python"},
+        }
+    }
+    assert tpu_wheels.cell(row, imports=True) == "none, 0.0.9, 0.0.10"
+    assert tpu_wheels.cell(row, imports=False) == "0.0.52"
+
+
+def test_the_lines_of_a_report_are_its_last_ones_or_those_of_a_note():
+    problems = "Problems\n  to fix  a. Run: x\n\n"
+    report = f"{problems}Run these lines, in this order\n  pip a\n  pip b\n\nNot ready"
+    assert wrong_environments.advice_of(report) == ["pip a", "pip b"]
+    note = "Problems\n  note  tensorflow-tpu finds no TPU without libtpu. Run: pip c\n\nReady"
+    assert wrong_environments.advice_of(note) == ["pip c"]
+
+
+def test_each_recorded_case_ended_in_a_working_environment():
+    recorded = wrong_environments.read_results()
+    assert set(recorded) <= set(wrong_environments.CASES)
+    table = wrong_environments.table(recorded)
+    for name in recorded:
+        (line,) = [line for line in table.splitlines() if line.startswith(f"| {name} |")]
+        assert line.endswith("| works |"), line
