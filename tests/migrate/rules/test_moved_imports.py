@@ -73,6 +73,10 @@ def test_left_alone(source):
             "from estimator_bridge import v1 as e",
         ),
         ("from tensorflow import flags\nflags.a", "from tensorflow.compat.v1 import flags"),
+        (
+            "from tensorflow.keras.experimental import export_saved_model as e",
+            "from estimator_bridge.legacy.contrib.saved_model import save_keras_model as e",
+        ),
         # A private module that has moved.
         (
             "from tensorflow.python.keras.layers import Dense",
