@@ -60,6 +60,48 @@ def test_a_forced_dialect_leaves_the_import_of_tensorflow_alone(tmp_path):
     assert lines[-1] == "l2_regularizer 1"
 
 
+def test_a_name_of_tf1_in_a_module_that_got_tf_from_a_function_is_an_error_that_says_tf1(tmp_path):
+    """As in bert-as-service, which catches it; nothing in its modules says TensorFlow 1."""
+    files = {
+        "helper": """
+        def import_tf():
+            import tensorflow as tf
+            return tf
+        """,
+        "program": """
+        from helper import import_tf
+
+        def session_config():
+            return import_tf().ConfigProto(allow_soft_placement=True)
+
+        def optimizer():
+            return import_tf().train.AdamOptimizer()
+
+        for use in (session_config, optimizer):
+            try:
+                print(type(use()).__name__)
+            except Exception as error:
+                print(error)
+        tf = import_tf()
+        print(hasattr(tf, "ConfigProto"), hasattr(tf.train, "Saver"), hasattr(tf, "no_name"))
+        """,
+    }
+    status, lines, errors = run(tmp_path, "program.py", **files)
+    assert status == 0, errors
+    of_config, of_optimizer, has = lines[-3:]
+    assert of_config == (
+        "module 'tensorflow' has no attribute 'ConfigProto'. TensorFlow 1 had it. If the program "
+        "is written for TensorFlow 1, start it with `estimator-bridge run --tf1`; otherwise write "
+        "tf.compat.v1.ConfigProto."
+    )
+    assert "run --tf1" in of_optimizer
+    assert "tf.compat.v1.train.AdamOptimizer" in of_optimizer
+    assert has == "False False False"
+    status, lines, errors = run(tmp_path, "--tf1", "program.py")
+    assert status == 0, errors
+    assert lines[-3:] == ["ConfigProto", "AdamOptimizer", "True True False"]
+
+
 def test_a_program_of_tf1_on_emulated_cores(tmp_path):
     package = tmp_path / "site-packages" / "old_models"
     package.mkdir(parents=True)

@@ -30,6 +30,7 @@ def prepare_tensorflow(graphs: bool) -> None:
     )
     from estimator_bridge.legacy.running.bridges.summaries import write_without_tensorboard
     from estimator_bridge.legacy.running.log_filter import filter_startup_messages
+    from estimator_bridge.legacy.running.missing_tf1_names import explain_names_of_tf1
 
     install()
     run_sessions_on_cores()
@@ -37,6 +38,7 @@ def prepare_tensorflow(graphs: bool) -> None:
     write_without_tensorboard()
     ignore_moments_mask()
     accept_old_dimensions()
+    explain_names_of_tf1()
     if graphs:
         start_graphs()
     filter_startup_messages()

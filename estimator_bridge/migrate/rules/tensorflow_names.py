@@ -15,7 +15,8 @@ def tensorflow_names(module: Module) -> Iterator[Finding]:
     `tf.tpu.rewrite`, `replicate`, `shard` and `batch_parallel` need a TPU; those of `eb.tpu` run on
     emulated cores too. `tf.distribute.cluster_resolver.TPUClusterResolver` raises for an empty
     name, which programs use when there is no TPU, and does not support emulated cores. Four names
-    of `tf.keras.experimental`, such as `export_saved_model`, are here or in another module of Keras.
+    of `tf.keras.experimental`, such as `export_saved_model`, are in this library or elsewhere in
+    Keras.
 
     Before:
 
