@@ -29,6 +29,7 @@ from estimator_bridge.legacy.tf1.private_names import (
     NAMESPACES,
     ROOT,
     advice_on,
+    v1_place_of,
 )
 from estimator_bridge.tf_contrib.namespace_advice import OF_TF1, Namespaces
 
@@ -102,7 +103,7 @@ def canonical(target: str, dialect: Dialect) -> str:
     if f"{below}.".startswith("contrib."):
         return f"tf1.{below}"
     if f"{below}.".startswith(tuple(f"{file}." for file in _FILES)):
-        return target
+        return (v1_place_of(target) if dialect is Dialect.TF1 else None) or target
     return ".".join(filter(None, (_ROOTS[dialect], below)))
 
 

@@ -102,6 +102,30 @@ def test_a_name_of_tf1_in_a_module_that_got_tf_from_a_function_is_an_error_that_
     assert lines[-3:] == ["ConfigProto", "AdamOptimizer", "True True False"]
 
 
+def test_classes_that_tensorflow_binds_early_are_those_of_tf1(tmp_path):
+    """As in Google's machine learning course; TensorFlow 1.15.5 says True for each name."""
+    program = """
+    import tensorflow as tf
+    from tensorflow.python import data
+    from tensorflow.python.data import Dataset
+    from tensorflow.python.data import experimental
+    from tensorflow.python.framework.device import DeviceSpec
+
+    number = Dataset.range(3).shuffle(1).make_one_shot_iterator().get_next()
+    print(tf.Session().run(number))
+    readers = "FixedLengthRecordDataset TFRecordDataset TextLineDataset Dataset"
+    print({getattr(data, name) is getattr(tf.data, name) for name in readers.split()})
+    others = "Counter CsvDataset RandomDataset SqlDataset choose_from_datasets"
+    others += " make_batched_features_dataset make_csv_dataset sample_from_datasets"
+    of_tf = tf.data.experimental
+    print({getattr(experimental, name) is getattr(of_tf, name) for name in others.split()})
+    print(DeviceSpec is tf.DeviceSpec)
+    """
+    status, lines, errors = run(tmp_path, "program.py", program=program)
+    assert status == 0, errors
+    assert lines[-4:] == ["0", "{True}", "{True}", "True"]
+
+
 def test_a_program_of_tf1_on_emulated_cores(tmp_path):
     package = tmp_path / "site-packages" / "old_models"
     package.mkdir(parents=True)

@@ -53,10 +53,12 @@ def start_graphs() -> None:
     """Gives the program's top level TF1's behavior, also if TensorFlow is loaded already."""
     import tensorflow.compat.v1 as tf1
 
+    from estimator_bridge.legacy.tf1.private_modules import bind_v1_names
     from estimator_bridge.legacy.tf1.variable_truth import make_variables_truthy
 
     with _without_warnings(tf1.logging):
         tf1.disable_v2_behavior()
+    bind_v1_names()
     make_variables_truthy()
 
 

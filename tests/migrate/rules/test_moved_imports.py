@@ -106,6 +106,16 @@ def test_changed(before, after):
     check_changed("EB016", before, "\n".join([after, *uses]))
 
 
+def test_a_class_that_tensorflow_binds_to_its_own_version_is_that_of_tf1_in_a_program_of_tf1():
+    name = "from tensorflow.python.data import Dataset\n"
+    assert rewritten(f"import tensorflow.compat.v1 as tf\n{name}Dataset.range(3)\n").endswith(
+        f"{name}Dataset.range(3)\n"
+    )
+    assert rewritten(f"import tensorflow as tf\n{name}tf.app.run()\nDataset.range(3)\n").endswith(
+        "from tensorflow.compat.v1.data import Dataset\ntf.app.run()\nDataset.range(3)\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("source", "words"),
     [
