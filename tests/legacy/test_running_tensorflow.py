@@ -126,6 +126,47 @@ def test_classes_that_tensorflow_binds_early_are_those_of_tf1(tmp_path):
     assert lines[-4:] == ["0", "{True}", "{True}", "True"]
 
 
+LAYERS = """
+class DecoderRNNV2(tf.nn.rnn_cell.RNNCell):
+    state_size = output_size = 1
+
+    def build(self, shape):
+        self.kernel = self.add_variable("kernel", [1])
+        self.built = True
+
+    def call(self, inputs, state):
+        return inputs * self.kernel, state
+
+class EncoderV2(tf.layers.Dense): ...
+class AB1C2(tf.layers.Dense): ...
+class _GRU2Layer(tf.keras.layers.Dense): ...
+
+with tf.Graph().as_default():
+    data = tf.zeros([1, 1])
+    DecoderRNNV2()(data, data)
+    for kind in EncoderV2, AB1C2, _GRU2Layer:
+        kind(1, use_bias=False)(data)
+    print(*(variable.op.name for variable in tf.global_variables()))
+"""
+
+
+def test_layers_have_the_names_that_tf1_made_of_their_classes(tmp_path):
+    """As TensorFlow 1.15.5 and 2.15.1 print them; nii-yamagishilab's Tacotron has such a cell."""
+    program = f"import tensorflow as tf\ntf.logging.info('tf1')\n{LAYERS}"
+    status, lines, errors = run(tmp_path, "program.py", program=program)
+    assert status == 0, errors
+    assert (
+        lines[-1]
+        == "decoder_rnn_v2/kernel encoder_v2/kernel a_b1c2/kernel private_gr_u2layer/kernel"
+    )
+    program = f"import tensorflow.compat.v1 as tf\n{LAYERS}"
+    status, lines, errors = run(tmp_path, "program.py", program=program)
+    assert status == 0, errors
+    assert (
+        lines[-1] == "decoder_rnnv2/kernel encoder_v2/kernel ab1c2/kernel private_gru2_layer/kernel"
+    )
+
+
 def test_a_program_of_tf1_on_emulated_cores(tmp_path):
     package = tmp_path / "site-packages" / "old_models"
     package.mkdir(parents=True)
