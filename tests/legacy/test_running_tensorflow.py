@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import zipfile
 from pathlib import Path
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -124,6 +125,22 @@ def test_classes_that_tensorflow_binds_early_are_those_of_tf1(tmp_path):
     status, lines, errors = run(tmp_path, "program.py", program=program)
     assert status == 0, errors
     assert lines[-4:] == ["0", "{True}", "{True}", "True"]
+
+
+def test_a_module_in_a_zip_file_runs_by_its_name(tmp_path):
+    """As Spark starts its workers' module from its pyspark.zip."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    source = "import sys\nimport tensorflow as tf\nprint(tf.contrib.__name__, *sys.argv[1:])\n"
+    with zipfile.ZipFile(folder / "own.zip", "w") as file:
+        file.writestr("inside/__init__.py", "")
+        file.writestr("inside/daemon.py", source)
+    (folder / "sitecustomize.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(folder / 'own.zip')!r})\n"
+    )
+    status, lines, errors = run(tmp_path, "-m", "inside.daemon", "argument")
+    assert status == 0, errors
+    assert lines[-1] == "tensorflow.contrib argument"
 
 
 LAYERS = """
