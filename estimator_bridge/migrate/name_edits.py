@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from estimator_bridge.migrate.findings import Edit
 from estimator_bridge.migrate.module import Module
-from estimator_bridge.migrate.names import Fate, NameEntry
+from estimator_bridge.migrate.names import Fate, NameEntry, look_up
 from estimator_bridge.migrate.scopes import Import, Reference
 
 __all__ = [
@@ -20,7 +20,9 @@ __all__ = [
 
 ROOTS = ("tf1", "tf2")
 _LIBRARY = "estimator_bridge"
-_FULL = (f"{_LIBRARY}.", "tensorflow.", "tf_keras.")
+# Places that are imported by themselves, and not used below a variable for the package.
+_IMPORTED = (f"{_LIBRARY}.", "tf_keras.")
+_FULL = (*_IMPORTED, "tensorflow.")
 CONTRIB = f"{_LIBRARY}.legacy.contrib"
 
 
@@ -86,9 +88,9 @@ def edits_of_use(
     depth = module.depth(use, entry)
     attributes = len(use.nodes) - 1
     base = module.name(use.target.rsplit(".", attributes)[0] if attributes else use.target)
-    if base not in ROOTS or entry.fate is not Fate.MOVED or depth < 2:
+    if entry.fate is not Fate.MOVED or depth < 2 or not _is_kept(base, entry):
         return None
-    if entry.place.startswith(f"{_LIBRARY}."):
+    if entry.place.startswith(_IMPORTED):
         text, statement = _expression_for(module, entry.place)
     else:
         root = use.nodes[0]
@@ -99,6 +101,14 @@ def edits_of_use(
         text, statement = expression(module, place, variable)
     edit = Edit(module.span(use.nodes[0], use.nodes[depth - 1]), text)
     return (edit,), ((statement,) if statement else ())
+
+
+def _is_kept(base: str, entry: NameEntry) -> bool:
+    """Returns whether a use's variable stays TensorFlow, or a namespace that it still has."""
+    if base in ROOTS or not entry.place.startswith(_IMPORTED):
+        return base in ROOTS
+    entry_of_base = look_up(base)
+    return entry_of_base is not None and entry_of_base.fate is Fate.SAME
 
 
 def edits_of_all_uses(
@@ -123,7 +133,7 @@ def edits_of_all_uses(
 
 
 def _expression_for(module: Module, place: str) -> tuple[str, str]:
-    if place.startswith(f"{_LIBRARY}."):
+    if place.startswith(_IMPORTED):
         name = place.rpartition(".")[2]
         return variable_of(module, place, name, f"eb_{name}")
     return expression(module, place, "")

@@ -19,12 +19,17 @@ from estimator_bridge.legacy.old_paths import OLD_MODULES
 from estimator_bridge.legacy.running.dialects import Dialect
 from estimator_bridge.legacy.tf1.contrib_paths import FUNCTIONS_OF_FILES
 from estimator_bridge.legacy.tf1.deep_paths import DEEP_MODULES, DEEP_PACKAGES
+from estimator_bridge.legacy.tf1.private_keras import (
+    NAMES_OF_EXPERIMENTAL,
+    REMOVED_FROM_EXPERIMENTAL,
+)
 from estimator_bridge.legacy.tf1.private_names import (
     MODULES,
     NAMES,
     NAMESPACES,
     ROOT,
     advice_on,
+    v1_place_of,
 )
 from estimator_bridge.tf_contrib.namespace_advice import OF_TF1, Namespaces
 
@@ -44,6 +49,7 @@ _SLIM_MODULES = {
     "initializers": "layers", "layers": "layers", "losses": "losses",
     "metrics": "metrics", "regularizers": "layers",
 }  # fmt: skip
+_KERAS_EXPERIMENTAL = "keras.experimental."
 _OPEN_NAMESPACES = ("keras", "raw_ops", "compat", "lite")
 
 
@@ -97,7 +103,7 @@ def canonical(target: str, dialect: Dialect) -> str:
     if f"{below}.".startswith("contrib."):
         return f"tf1.{below}"
     if f"{below}.".startswith(tuple(f"{file}." for file in _FILES)):
-        return target
+        return (v1_place_of(target) if dialect is Dialect.TF1 else None) or target
     return ".".join(filter(None, (_ROOTS[dialect], below)))
 
 
@@ -157,6 +163,13 @@ def _of_tensorflow(root: str, below: str) -> NameEntry:
             return NameEntry(Fate.MISSING, f"{root}.{prefix}", how=missing[prefix])
     if below.startswith("_api."):
         return NameEntry(Fate.SAME, f"{root}.{below}")
+    if below.startswith(_KERAS_EXPERIMENTAL):
+        name = below[len(_KERAS_EXPERIMENTAL) :].partition(".")[0]
+        full = f"{root}.{_KERAS_EXPERIMENTAL}{name}"
+        if name in NAMES_OF_EXPERIMENTAL:
+            return NameEntry(Fate.MOVED, full, NAMES_OF_EXPERIMENTAL[name])
+        if name in REMOVED_FROM_EXPERIMENTAL:
+            return NameEntry(Fate.MISSING, full, how=REMOVED_FROM_EXPERIMENTAL[name])
     namespace = ""
     tables = _data()[root]
     for name in below.split("."):

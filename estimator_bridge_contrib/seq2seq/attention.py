@@ -11,7 +11,15 @@ import tensorflow as tf
 from estimator_bridge_contrib.seq2seq.attention_memory import Memory, dense
 from estimator_bridge_contrib.seq2seq.decoder import size_of
 
-__all__ = ["BahdanauAttention", "LuongAttention", "bahdanau_scores", "hardmax", "luong_scores"]
+__all__ = [
+    "BahdanauAttention",
+    "LuongAttention",
+    "bahdanau_scores",
+    "hardmax",
+    "hidden_layer_of",
+    "luong_scores",
+    "scale_of",
+]
 
 v1 = tf.compat.v1
 
@@ -44,7 +52,7 @@ class LuongAttention(Memory):
         name: str = "LuongAttention",
     ):
         super().__init__(
-            memory,
+            memory=memory,
             memory_layer=dense(num_units, "memory_layer", dtype),
             query_layer=None,
             probability_fn=_of_scores(probability_fn),
@@ -53,12 +61,13 @@ class LuongAttention(Memory):
             custom_key_value_fn=custom_key_value_fn,
             name=name,
         )
+        self._num_units = num_units
         self._scale = scale
 
     def __call__(self, query: Any, state: Any) -> Any:
         """Returns the weights, which are also the next state."""
         with v1.variable_scope(None, "luong_attention", [query]):
-            scores = luong_scores(query, self._keys, self._scale)
+            scores = luong_scores(query, self._keys, scale_of(self._scale, query.dtype))
         return self.weigh(scores, state)
 
 
@@ -90,7 +99,7 @@ class BahdanauAttention(Memory):
         name: str = "BahdanauAttention",
     ):
         super().__init__(
-            memory,
+            memory=memory,
             memory_layer=dense(num_units, "memory_layer", dtype),
             query_layer=dense(num_units, "query_layer", dtype),
             probability_fn=_of_scores(probability_fn),
@@ -106,12 +115,18 @@ class BahdanauAttention(Memory):
         """Returns the weights, which are also the next state."""
         with v1.variable_scope(None, "bahdanau_attention", [query]):
             hidden = self.query_layer(query)
-            scores = bahdanau_scores(hidden, self._keys, self._num_units, self._normalize)
+            weights = hidden_layer_of(self._num_units, self._normalize, query.dtype)
+            scores = bahdanau_scores(hidden, self._keys, *weights)
         return self.weigh(scores, state)
 
 
-def luong_scores(query: Any, keys: Any, scale: bool) -> tf.Tensor:
-    """Returns products of queries [batch, units] and keys [batch, time, units].
+def luong_scores(query: Any, keys: Any, scale: Any) -> tf.Tensor:
+    """Returns products of queries [batch, units] and keys [batch, time, units], times a scale.
+
+    Args:
+      query: the queries.
+      keys: the keys.
+      scale: a tensor, or None.
 
     Raises:
       ValueError: they differ in size.
@@ -124,23 +139,46 @@ def luong_scores(query: Any, keys: Any, scale: bool) -> tf.Tensor:
             f"Perhaps you need to set num_units to the query's dimension ({units})?"
         )
     scores = tf.matmul(query[:, None], keys, transpose_b=True)[:, 0]
-    if scale:
-        ones = v1.ones_initializer()
-        scores *= v1.get_variable("attention_g", [], query.dtype, ones)
-    return scores
+    return scores if scale is None else scores * scale
 
 
-def bahdanau_scores(query: Any, keys: Any, units: int, normalize: bool) -> tf.Tensor:
-    """Returns ``v . tanh(key + query)``; normalized, ``g v / |v| . tanh(key + query + b)``."""
-    vector: Any = v1.get_variable("attention_v", [units], query.dtype)
-    hidden = keys + query[:, None]
-    if normalize:
-        start = v1.constant_initializer(math.sqrt(1.0 / units))
-        gain = v1.get_variable("attention_g", [], query.dtype, start)
-        bias = v1.get_variable("attention_b", [units], query.dtype, v1.zeros_initializer())
-        vector = gain * vector * tf.math.rsqrt(tf.reduce_sum(tf.square(vector)))
-        hidden += bias
-    return tf.reduce_sum(vector * tf.tanh(hidden), 2)
+def scale_of(is_scaled: bool, dtype: Any) -> Any:
+    """Returns the variable ``attention_g``, or None."""
+    return v1.get_variable("attention_g", [], dtype, v1.ones_initializer()) if is_scaled else None
+
+
+def bahdanau_scores(
+    processed_query: Any,
+    keys: Any,
+    attention_v: Any,
+    attention_g: Any = None,
+    attention_b: Any = None,
+) -> tf.Tensor:
+    """Returns ``v . tanh(key + query)``; normalized, ``g v / |v| . tanh(key + query + b)``.
+
+    Args:
+      processed_query: [batch, units].
+      keys: [batch, time, units].
+      attention_v: [units].
+      attention_g: a scalar, for normalized scores.
+      attention_b: [units], for normalized scores.
+    """
+    hidden = keys + processed_query[:, None]
+    if attention_g is not None and attention_b is not None:
+        squares = tf.reduce_sum(tf.square(attention_v))
+        attention_v = attention_g * attention_v * tf.math.rsqrt(squares)
+        hidden += attention_b
+    return tf.reduce_sum(attention_v * tf.tanh(hidden), 2)
+
+
+def hidden_layer_of(units: int, normalize: bool, dtype: Any) -> tuple[Any, Any, Any]:
+    """Returns the variables ``attention_v``, ``attention_g`` and ``attention_b``, or None."""
+    vector: Any = v1.get_variable("attention_v", [units], dtype)
+    if not normalize:
+        return vector, None, None
+    start = v1.constant_initializer(math.sqrt(1.0 / units))
+    gain = v1.get_variable("attention_g", [], dtype, start)
+    return vector, gain, v1.get_variable("attention_b", [units], dtype, v1.zeros_initializer())
 
 
 def hardmax(logits: Any, name: str | None = None) -> tf.Tensor:

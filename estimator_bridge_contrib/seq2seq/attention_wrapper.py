@@ -9,10 +9,32 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge_contrib.rnn.base import RNNCell, check_cell
-from estimator_bridge_contrib.seq2seq.attention_memory import AttentionMechanism
+from estimator_bridge_contrib.seq2seq.attention import bahdanau_scores, luong_scores
+from estimator_bridge_contrib.seq2seq.attention_memory import (
+    AttentionMechanism,
+    Memory,
+    mask_memory,
+    mask_scores,
+)
 from estimator_bridge_contrib.seq2seq.decoder import size_of, zeros_of
+from estimator_bridge_contrib.seq2seq.monotonic_mechanisms import (
+    MonotonicMemory,
+    monotonic_probabilities,
+)
 
-__all__ = ["AttentionWrapper", "AttentionWrapperState"]
+__all__ = [
+    "AttentionWrapper",
+    "AttentionWrapperState",
+    "_BaseAttentionMechanism",
+    "_BaseMonotonicAttentionMechanism",
+    "_bahdanau_score",
+    "_compute_attention",
+    "_luong_score",
+    "_maybe_mask_score",
+    "_monotonic_probability_fn",
+    "_prepare_memory",
+    "_zero_state_tensors",
+]
 
 v1 = tf.compat.v1
 
@@ -106,8 +128,8 @@ class AttentionWrapper(RNNCell):
         super().__init__(name=name, dtype=dtype)
         check_cell(cell)
         self._is_multi = isinstance(attention_mechanism, (list, tuple))
-        self._mechanisms = _listed(attention_mechanism)
-        for mechanism in self._mechanisms:
+        self._attention_mechanisms = _listed(attention_mechanism)
+        for mechanism in self._attention_mechanisms:
             if not isinstance(mechanism, AttentionMechanism):
                 raise TypeError(
                     "attention_mechanism must be an AttentionMechanism or list of multiple "
@@ -118,15 +140,15 @@ class AttentionWrapper(RNNCell):
         self._cell = cell
         self._cell_input_fn = cell_input_fn or _side_by_side
         self._output_attention = output_attention
-        self._keeps_history = alignment_history
+        self._alignment_history = alignment_history
         self._attention_fn = attention_fn or _attend
-        self._layers_of_attention, self._size = self._made_layers(
+        self._attention_layers, self._attention_layer_size = self._made_layers(
             attention_layer_size, attention_layer
         )
-        self._first_cell_state = None
+        self._initial_cell_state = None
         if initial_cell_state is not None:
             sizes = tf.nest.flatten(initial_cell_state)[-1]
-            self._first_cell_state = self._checked(
+            self._initial_cell_state = self._checked(
                 f"When constructing AttentionWrapper {self.name}: Non-matching batch sizes between "
                 "the memory (encoder output) and initial_cell_state.",
                 size_of(sizes, 0),
@@ -136,19 +158,26 @@ class AttentionWrapper(RNNCell):
     @property
     def output_size(self) -> Any:
         """The size of the attention, or of the cell's output."""
-        return self._size if self._output_attention else self._cell.output_size
+        return self._attention_layer_size if self._output_attention else self._cell.output_size
 
     @property
     def state_size(self) -> Any:
         """The sizes of the parts of the state."""
-        history = [each.alignments_size if self._keeps_history else () for each in self._mechanisms]
+        history = [
+            each.alignments_size if self._alignment_history else ()
+            for each in self._attention_mechanisms
+        ]
         return AttentionWrapperState(
             cell_state=self._cell.state_size,
             time=tf.TensorShape([]),
-            attention=self._size,
-            alignments=self._one_or_all(each.alignments_size for each in self._mechanisms),
-            attention_state=self._one_or_all(each.state_size for each in self._mechanisms),
-            alignment_history=self._one_or_all(history),
+            attention=self._attention_layer_size,
+            alignments=self._item_or_tuple(
+                each.alignments_size for each in self._attention_mechanisms
+            ),
+            attention_state=self._item_or_tuple(
+                each.state_size for each in self._attention_mechanisms
+            ),
+            alignment_history=self._item_or_tuple(history),
         )
 
     def zero_state(self, batch_size: Any, dtype: Any) -> AttentionWrapperState:
@@ -159,7 +188,7 @@ class AttentionWrapper(RNNCell):
           dtype: the state's type.
         """
         with v1.name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
-            cell_state = self._first_cell_state
+            cell_state = self._initial_cell_state
             if cell_state is None:
                 cell_state = self._cell.zero_state(batch_size, dtype)
             cell_state = self._checked(
@@ -168,21 +197,23 @@ class AttentionWrapper(RNNCell):
                 batch_size,
                 cell_state,
             )
-            weights = [each.initial_alignments(batch_size, dtype) for each in self._mechanisms]
-            states = [each.initial_state(batch_size, dtype) for each in self._mechanisms]
+            weights = [
+                each.initial_alignments(batch_size, dtype) for each in self._attention_mechanisms
+            ]
+            states = [each.initial_state(batch_size, dtype) for each in self._attention_mechanisms]
             history = [
                 tf.TensorArray(dtype, size=0, dynamic_size=True, element_shape=each.shape)
-                if self._keeps_history
+                if self._alignment_history
                 else ()
                 for each in weights
             ]
             return AttentionWrapperState(
                 cell_state=cell_state,
                 time=tf.zeros([], tf.int32),
-                attention=zeros_of(self._size, batch_size, dtype),
-                alignments=self._one_or_all(weights),
-                attention_state=self._one_or_all(states),
-                alignment_history=self._one_or_all(history),
+                attention=zeros_of(self._attention_layer_size, batch_size, dtype),
+                alignments=self._item_or_tuple(weights),
+                attention_state=self._item_or_tuple(states),
+                alignment_history=self._item_or_tuple(history),
             )
 
     def call(self, inputs: Any, state: Any) -> Any:
@@ -205,37 +236,37 @@ class AttentionWrapper(RNNCell):
         if not self._is_multi:
             states, histories = (states,), (histories,)
         attentions, all_weights, new_states, new_histories = [], [], [], []
-        for i, mechanism in enumerate(self._mechanisms):
-            layer = self._layers_of_attention[i] if self._layers_of_attention else None
+        for i, mechanism in enumerate(self._attention_mechanisms):
+            layer = self._attention_layers[i] if self._attention_layers else None
             attention, weights, new_state = self._attention_fn(mechanism, output, states[i], layer)
             attentions.append(attention)
             all_weights.append(weights)
             new_states.append(new_state)
-            history = histories[i].write(state.time, weights) if self._keeps_history else ()
+            history = histories[i].write(state.time, weights) if self._alignment_history else ()
             new_histories.append(history)
         attention = tf.concat(attentions, 1)
         new = AttentionWrapperState(
             cell_state=cell_state,
             attention=attention,
             time=state.time + 1,
-            alignments=self._one_or_all(all_weights),
-            alignment_history=self._one_or_all(new_histories),
-            attention_state=self._one_or_all(new_states),
+            alignments=self._item_or_tuple(all_weights),
+            alignment_history=self._item_or_tuple(new_histories),
+            attention_state=self._item_or_tuple(new_states),
         )
         return (attention if self._output_attention else output), new
 
     def _made_layers(self, sizes: Any, layers: Any) -> tuple[Any, int]:
-        values = [each.values.shape.as_list()[-1] for each in self._mechanisms]
+        values = [each.values.shape.as_list()[-1] for each in self._attention_mechanisms]
         if sizes is not None and layers is not None:
             raise ValueError("Only one of attention_layer_size and attention_layer should be set")
         if sizes is None and layers is None:
             return None, sum(values)
         name = "attention_layer" if sizes is None else "attention_layer_size"
         entries = _listed(layers if sizes is None else sizes)
-        if len(entries) != len(self._mechanisms):
+        if len(entries) != len(self._attention_mechanisms):
             raise ValueError(
                 f"If provided, {name} must contain exactly one entry per attention_mechanism, saw: "
-                f"{len(entries)} vs {len(self._mechanisms)}"
+                f"{len(entries)} vs {len(self._attention_mechanisms)}"
             )
         if sizes is None:
             shapes = [tf.TensorShape([None, self._cell.output_size + size]) for size in values]
@@ -245,21 +276,24 @@ class AttentionWrapper(RNNCell):
             return entries, sum(outputs)
         dense_layers = tuple(
             v1.layers.Dense(size, name="attention_layer", use_bias=False, dtype=mechanism.dtype)
-            for size, mechanism in zip(entries, self._mechanisms)
+            for size, mechanism in zip(entries, self._attention_mechanisms)
         )
         return dense_layers, sum(entries)
 
-    def _one_or_all(self, values: Iterable[Any]) -> Any:
+    def _item_or_tuple(self, values: Iterable[Any]) -> Any:
         entries = tuple(values)
         return entries if self._is_multi else entries[0]
 
-    def _checked(self, problem: str, batch_size: Any, values: Any) -> Any:
+    def _batch_size_checks(self, batch_size: Any, error_message: str) -> list[Any]:
         checks = [
-            v1.assert_equal(batch_size, each.batch_size, message=f"{problem}  {_TILE}")
-            for each in self._mechanisms
+            v1.assert_equal(batch_size, each.batch_size, message=error_message)
+            for each in self._attention_mechanisms
             if hasattr(each, "batch_size")
         ]
-        with tf.control_dependencies([check for check in checks if check is not None]):
+        return [check for check in checks if check is not None]
+
+    def _checked(self, problem: str, batch_size: Any, values: Any) -> Any:
+        with tf.control_dependencies(self._batch_size_checks(batch_size, f"{problem}  {_TILE}")):
             return tf.nest.map_structure(
                 lambda each: tf.identity(each, "checked_cell_output"), values
             )
@@ -279,3 +313,20 @@ def _attend(mechanism: Any, output: Any, state: Any, layer: Any) -> Any:
     context = tf.matmul(weights[:, None], mechanism.values)[:, 0]
     attention = context if layer is None else layer(tf.concat([output, context], 1))
     return attention, weights, next_state
+
+
+def _zeros_of_all(state_size: Any, batch_size: Any, dtype: Any) -> Any:
+    """Returns zeros [batch, *size] for each size of a structure."""
+    return tf.nest.map_structure(lambda size: zeros_of(size, batch_size, dtype), state_size)
+
+
+# Private names of TF1's file that programs import to write their own mechanisms and wrappers.
+_BaseAttentionMechanism = Memory
+_BaseMonotonicAttentionMechanism = MonotonicMemory
+_bahdanau_score = bahdanau_scores
+_compute_attention = _attend
+_luong_score = luong_scores
+_maybe_mask_score = mask_scores
+_monotonic_probability_fn = monotonic_probabilities
+_prepare_memory = mask_memory
+_zero_state_tensors = _zeros_of_all

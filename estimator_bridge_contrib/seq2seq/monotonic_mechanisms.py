@@ -8,13 +8,20 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from estimator_bridge_contrib.seq2seq.attention import bahdanau_scores, luong_scores
+from estimator_bridge_contrib.seq2seq.attention import (
+    bahdanau_scores,
+    hidden_layer_of,
+    luong_scores,
+    scale_of,
+)
 from estimator_bridge_contrib.seq2seq.attention_memory import Memory, dense
 
 __all__ = [
     "BahdanauMonotonicAttention",
     "LuongMonotonicAttention",
+    "MonotonicMemory",
     "monotonic_attention",
+    "monotonic_probabilities",
     "safe_cumprod",
 ]
 
@@ -69,8 +76,17 @@ def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> 
     raise ValueError(f"mode must be 'recursive', 'parallel', or 'hard', got {mode!r}.")
 
 
-class _Monotonic(Memory):
-    """A mechanism whose attention starts at the first entry."""
+class MonotonicMemory(Memory):
+    """The memory of a mechanism whose attention starts at the first entry."""
+
+    def initial_alignments(self, batch_size: Any, dtype: Any) -> tf.Tensor:
+        """Returns the weights before the first step: all on the first entry."""
+        first = tf.zeros(tf.stack([batch_size]), tf.int32)
+        return tf.one_hot(first, self._alignments_size, dtype=dtype)
+
+
+class _Monotonic(MonotonicMemory):
+    """A mechanism with the scores of another and a bias."""
 
     _scope = ""
 
@@ -89,29 +105,27 @@ class _Monotonic(Memory):
         query_layer: Any,
     ):
         super().__init__(
-            memory,
+            memory=memory,
             memory_layer=dense(num_units, "memory_layer", dtype),
             query_layer=query_layer,
             probability_fn=functools.partial(
-                _probabilities, noise=sigmoid_noise, mode=mode, seed=sigmoid_noise_seed
+                monotonic_probabilities,
+                sigmoid_noise=sigmoid_noise,
+                mode=mode,
+                seed=sigmoid_noise_seed,
             ),
             memory_sequence_length=memory_sequence_length,
             score_mask_value=score_mask_value,
             name=name,
         )
         self._num_units = num_units
-        self._score_bias = score_bias_init
-
-    def initial_alignments(self, batch_size: Any, dtype: Any) -> tf.Tensor:
-        """Returns the weights before the first step: all on the first entry."""
-        first = tf.zeros(tf.stack([batch_size]), tf.int32)
-        return tf.one_hot(first, self._alignments_size, dtype=dtype)
+        self._score_bias_init = score_bias_init
 
     def __call__(self, query: Any, state: Any) -> Any:
         """Returns the weights, which are also the next state."""
         with v1.variable_scope(None, self._scope, [query]):
             scores = self._scores(query)
-            start = v1.constant_initializer(self._score_bias)
+            start = v1.constant_initializer(self._score_bias_init)
             scores += v1.get_variable("attention_score_bias", [], query.dtype, start)
         return self.weigh(scores, state)
 
@@ -169,7 +183,8 @@ class BahdanauMonotonicAttention(_Monotonic):
 
     def _scores(self, query: Any) -> tf.Tensor:
         hidden = self.query_layer(query)
-        return bahdanau_scores(hidden, self._keys, self._num_units, self._normalize)
+        weights = hidden_layer_of(self._num_units, self._normalize, query.dtype)
+        return bahdanau_scores(hidden, self._keys, *weights)
 
 
 class LuongMonotonicAttention(_Monotonic):
@@ -221,11 +236,22 @@ class LuongMonotonicAttention(_Monotonic):
         self._scale = scale
 
     def _scores(self, query: Any) -> tf.Tensor:
-        return luong_scores(query, self._keys, self._scale)
+        return luong_scores(query, self._keys, scale_of(self._scale, query.dtype))
 
 
-def _probabilities(scores: Any, state: Any, noise: float, mode: str, seed: int | None) -> Any:
-    if noise > 0:
-        scores += noise * tf.random.normal(tf.shape(scores), dtype=scores.dtype, seed=seed)
-    choose = tf.cast(scores > 0, scores.dtype) if mode == "hard" else tf.sigmoid(scores)
-    return monotonic_attention(choose, state, mode)
+def monotonic_probabilities(
+    score: Any, previous_alignments: Any, sigmoid_noise: float, mode: str, seed: int | None = None
+) -> tf.Tensor:
+    """Returns the weights of scores, both [batch, time], which move on from the last ones.
+
+    Args:
+      score: the scores.
+      previous_alignments: the last weights.
+      sigmoid_noise: the deviation of noise added to scores.
+      mode: as for ``monotonic_attention``.
+      seed: the noise's seed.
+    """
+    if sigmoid_noise > 0:
+        score += sigmoid_noise * tf.random.normal(tf.shape(score), dtype=score.dtype, seed=seed)
+    choose = tf.cast(score > 0, score.dtype) if mode == "hard" else tf.sigmoid(score)
+    return monotonic_attention(choose, previous_alignments, mode)

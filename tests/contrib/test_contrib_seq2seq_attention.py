@@ -1,5 +1,10 @@
 """tf.contrib.seq2seq's attention: weights, names of variables, beams, and a trained model."""
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -72,7 +77,7 @@ def test_hard_attention_and_wrong_arguments():
     with pytest.raises(ValueError, match=r"set num_units to the query's dimension \(6\)"):
         attend(lambda m: seq2seq.LuongAttention(5, m))
     with pytest.raises(TypeError, match="probability_fn must be callable, saw: 3"):
-        seq2seq.attention_memory.Memory(MEMORY, v1.layers.Dense(3), None, 3)
+        seq2seq.attention_memory.Memory(None, MEMORY, 3, memory_layer=v1.layers.Dense(3))
     with tf.Graph().as_default(), pytest.raises(ValueError, match="fully defined inner dims"):
         seq2seq.LuongAttention(5, v1.placeholder(tf.float32, [None, None, None]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be greater than zero"):
@@ -351,3 +356,104 @@ def test_a_model_learns_to_copy_on_two_cores(tmp_path):
     ]
     assert (np.array(decoded) == tokens).mean() > 0.8
     assert "decoder/attention_wrapper/attention_layer/kernel" in estimator.get_variable_names()
+
+
+# Under TensorFlow 1.15.5 as under `run --tf1`: prints what a mechanism that is written from the
+# private parts gives, as Tacotron's and pointer networks' are.
+DERIVED = """
+import json
+import numpy as np
+import tensorflow as tf
+from tensorflow.contrib.seq2seq.python.ops import attention_wrapper as parts
+from tensorflow.contrib.seq2seq.python.ops.attention_wrapper import (
+    _BaseAttentionMechanism, _BaseMonotonicAttentionMechanism, _bahdanau_score, _compute_attention,
+    _luong_score, _maybe_mask_score, _monotonic_probability_fn, _prepare_memory,
+    _zero_state_tensors)
+
+memory = tf.constant(np.sin(np.arange(30)).reshape(2, 3, 5), tf.float32)
+query = tf.constant(np.cos(np.arange(8)).reshape(2, 4), tf.float32)
+lengths = tf.constant([2, 3])
+
+class Located(tf.contrib.seq2seq.BahdanauAttention):
+    def __call__(self, query, state):
+        score = _bahdanau_score(self.query_layer(query), self._keys, tf.ones([self._num_units]))
+        weights = self._probability_fn(score + state, state)
+        return weights, state + weights
+
+class Product(_BaseAttentionMechanism):
+    def __init__(self, units, memory, lengths):
+        super().__init__(None, memory, lambda scores, last: tf.nn.softmax(scores), lengths,
+                         tf.layers.Dense(units, use_bias=False, dtype=tf.float32, name="keys"),
+                         name="product")
+
+    def __call__(self, query, state):
+        weights = self._probability_fn(_luong_score(query, self.keys, tf.constant(0.5)), state)
+        return weights, weights
+
+class Wrapper(tf.contrib.seq2seq.AttentionWrapper):
+    def call(self, inputs, state):
+        output, cell_state = self._cell(self._cell_input_fn(inputs, state.attention),
+                                        state.cell_state)
+        with tf.control_dependencies(self._batch_size_checks(2, "batch sizes")):
+            output = tf.identity(output)
+        attention, weights, new = _compute_attention(
+            self._attention_mechanisms[0], output, state.attention_state,
+            self._attention_layers[0] if self._attention_layers else None)
+        return tf.concat([output, attention], 1), tf.contrib.seq2seq.AttentionWrapperState(
+            cell_state=cell_state, attention=attention, time=state.time + 1,
+            alignments=self._item_or_tuple([weights]), alignment_history=(),
+            attention_state=self._item_or_tuple([new]))
+
+with tf.variable_scope("all", initializer=tf.constant_initializer(0.25)):
+    located = Located(4, memory, lengths, name="located")
+    weights, _ = located(query, located.initial_state(2, tf.float32))
+    product = Product(4, memory, lengths)
+    products, _ = product(query, None)
+    wrapper = Wrapper(tf.nn.rnn_cell.GRUCell(4), located)
+    outputs, _ = wrapper(query, wrapper.zero_state(2, tf.float32))
+print(json.dumps([
+    type(wrapper._alignment_history).__name__, wrapper._attention_layer_size,
+    wrapper._initial_cell_state, wrapper._is_multi, wrapper._output_attention]))
+scores = tf.constant([[0.5, -1.0, 2.0]])
+masked = _maybe_mask_score(scores, memory_mask=[[True, False, True]], score_mask_value=-9.0)
+monotonic = _monotonic_probability_fn(scores, tf.constant([[1.0, 0.0, 0.0]]), 0.0, "parallel")
+states = _zero_state_tensors((2, tf.TensorShape([3])), 2, tf.float32)
+print([state.shape.as_list() for state in states])
+first = _BaseMonotonicAttentionMechanism.initial_alignments(product, 2, tf.float32)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    ends = _prepare_memory(memory, lengths)[:, 2, 0]
+    for value in session.run([weights, products, outputs, masked, monotonic, ends, first]):
+        print(np.round(value, 5).tolist())
+"""
+
+
+# What TensorFlow 1.15.5 prints.
+OF_THE_ORIGINAL = [
+    [[0.57242, 0.42758, 0.0], [0.08127, 0.25461, 0.66412]],
+    [[0.50132, 0.49868, 0.0], [0.26909, 0.32859, 0.40232]],
+    [
+        [0.0088, 0.0088, 0.0088, 0.0088, -0.40914, 0.36323, 0.80165, 0.50303, -0.25807],
+        [0.06743, 0.06743, 0.06743, 0.06743, 0.15722, 0.70607, 0.60576, -0.05148, -0.66139],
+    ],
+    [[0.5, -9.0, 2.0]],
+    [[0.62246, 0.10154, 0.2431]],
+    [-0.0, -0.13235],
+    [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]],
+]
+
+
+def test_mechanisms_and_wrappers_of_programs_are_written_from_the_private_parts(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(DERIVED)
+    done = subprocess.run(
+        [sys.executable, "-m", "estimator_bridge", "run", "--tf1", str(program)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    attributes, states, *values = (json.loads(line) for line in done.stdout.splitlines()[-9:])
+    assert attributes == ["bool", 5, None, False, True]
+    assert states == [[2, 2], [2, 3]]
+    for value, expected in zip(values, OF_THE_ORIGINAL):
+        np.testing.assert_allclose(value, expected, atol=2e-5)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import zipfile
 from pathlib import Path
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -58,6 +59,124 @@ def test_a_forced_dialect_leaves_the_import_of_tensorflow_alone(tmp_path):
     status, lines, errors = run(tmp_path, "--tf1", "program.py", program=program)
     assert status == 0, errors
     assert lines[-1] == "l2_regularizer 1"
+
+
+def test_a_name_of_tf1_in_a_module_that_got_tf_from_a_function_is_an_error_that_says_tf1(tmp_path):
+    """As in bert-as-service, which catches it; nothing in its modules says TensorFlow 1."""
+    files = {
+        "helper": """
+        def import_tf():
+            import tensorflow as tf
+            return tf
+        """,
+        "program": """
+        from helper import import_tf
+
+        def session_config():
+            return import_tf().ConfigProto(allow_soft_placement=True)
+
+        def optimizer():
+            return import_tf().train.AdamOptimizer()
+
+        for use in (session_config, optimizer):
+            try:
+                print(type(use()).__name__)
+            except Exception as error:
+                print(error)
+        tf = import_tf()
+        print(hasattr(tf, "ConfigProto"), hasattr(tf.train, "Saver"), hasattr(tf, "no_name"))
+        """,
+    }
+    status, lines, errors = run(tmp_path, "program.py", **files)
+    assert status == 0, errors
+    of_config, of_optimizer, has = lines[-3:]
+    assert of_config == (
+        "module 'tensorflow' has no attribute 'ConfigProto'. TensorFlow 1 had it. If the program "
+        "is written for TensorFlow 1, start it with `estimator-bridge run --tf1`; otherwise write "
+        "tf.compat.v1.ConfigProto."
+    )
+    assert "run --tf1" in of_optimizer
+    assert "tf.compat.v1.train.AdamOptimizer" in of_optimizer
+    assert has == "False False False"
+    status, lines, errors = run(tmp_path, "--tf1", "program.py")
+    assert status == 0, errors
+    assert lines[-3:] == ["ConfigProto", "AdamOptimizer", "True True False"]
+
+
+def test_classes_that_tensorflow_binds_early_are_those_of_tf1(tmp_path):
+    """As in Google's machine learning course; TensorFlow 1.15.5 says True for each name."""
+    program = """
+    import tensorflow as tf
+    from tensorflow.python import data
+    from tensorflow.python.data import Dataset
+    from tensorflow.python.data import experimental
+    from tensorflow.python.framework.device import DeviceSpec
+
+    number = Dataset.range(3).shuffle(1).make_one_shot_iterator().get_next()
+    print(tf.Session().run(number))
+    readers = "FixedLengthRecordDataset TFRecordDataset TextLineDataset Dataset"
+    print({getattr(data, name) is getattr(tf.data, name) for name in readers.split()})
+    others = "Counter CsvDataset RandomDataset SqlDataset choose_from_datasets"
+    others += " make_batched_features_dataset make_csv_dataset sample_from_datasets"
+    of_tf = tf.data.experimental
+    print({getattr(experimental, name) is getattr(of_tf, name) for name in others.split()})
+    print(DeviceSpec is tf.DeviceSpec)
+    """
+    status, lines, errors = run(tmp_path, "program.py", program=program)
+    assert status == 0, errors
+    assert lines[-4:] == ["0", "{True}", "{True}", "True"]
+
+
+def test_a_module_in_a_zip_file_runs_by_its_name(tmp_path):
+    """As Spark starts its workers' module from its pyspark.zip."""
+    source = "import sys\nimport tensorflow as tf\nprint(tf.contrib.__name__, *sys.argv[1:])\n"
+    with zipfile.ZipFile(tmp_path / "site-packages", "w") as file:  # `run` puts it on the path
+        file.writestr("inside/__init__.py", "")
+        file.writestr("inside/daemon.py", source)
+    status, lines, errors = run(tmp_path, "-m", "inside.daemon", "argument")
+    assert status == 0, errors
+    assert lines[-1] == "tensorflow.contrib argument"
+
+
+LAYERS = """
+class DecoderRNNV2(tf.nn.rnn_cell.RNNCell):
+    state_size = output_size = 1
+
+    def build(self, shape):
+        self.kernel = self.add_variable("kernel", [1])
+        self.built = True
+
+    def call(self, inputs, state):
+        return inputs * self.kernel, state
+
+class EncoderV2(tf.layers.Dense): ...
+class AB1C2(tf.layers.Dense): ...
+class _GRU2Layer(tf.keras.layers.Dense): ...
+
+with tf.Graph().as_default():
+    data = tf.zeros([1, 1])
+    DecoderRNNV2()(data, data)
+    for kind in EncoderV2, AB1C2, _GRU2Layer:
+        kind(1, use_bias=False)(data)
+    print(*(variable.op.name for variable in tf.global_variables()))
+"""
+
+
+def test_layers_have_the_names_that_tf1_made_of_their_classes(tmp_path):
+    """As TensorFlow 1.15.5 and 2.15.1 print them; nii-yamagishilab's Tacotron has such a cell."""
+    program = f"import tensorflow as tf\ntf.logging.info('tf1')\n{LAYERS}"
+    status, lines, errors = run(tmp_path, "program.py", program=program)
+    assert status == 0, errors
+    assert (
+        lines[-1]
+        == "decoder_rnn_v2/kernel encoder_v2/kernel a_b1c2/kernel private_gr_u2layer/kernel"
+    )
+    program = f"import tensorflow.compat.v1 as tf\n{LAYERS}"
+    status, lines, errors = run(tmp_path, "program.py", program=program)
+    assert status == 0, errors
+    assert (
+        lines[-1] == "decoder_rnnv2/kernel encoder_v2/kernel ab1c2/kernel private_gru2_layer/kernel"
+    )
 
 
 def test_a_program_of_tf1_on_emulated_cores(tmp_path):

@@ -127,7 +127,7 @@ class DialectChoice:
         if "tensorflow" in sys.modules:
             from estimator_bridge.legacy.running.tensorflow_setup import start_graphs
 
-            start_graphs()
+            start_graphs(self.main is Dialect.TF1)
 
     def _tell(self, what: str) -> None:
         if self.verbose:

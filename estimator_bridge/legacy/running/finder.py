@@ -137,4 +137,4 @@ class _TensorFlowLoader(importlib.abc.Loader):
         with show_while("Loading TensorFlow"), quietly():
             self._loader.exec_module(module)
             module.__spec__.loader = module.__loader__ = self._loader  # type: ignore[union-attr]
-            prepare_tensorflow(self._choice.graphs)
+            prepare_tensorflow(self._choice.graphs, self._choice.main is Dialect.TF1)

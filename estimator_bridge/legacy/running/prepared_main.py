@@ -6,6 +6,7 @@ import builtins
 import importlib
 import importlib.machinery
 import io
+import os
 import sys
 from types import CodeType
 from typing import Any
@@ -17,6 +18,7 @@ from estimator_bridge.legacy.running.exec_hook import watch_exec
 from estimator_bridge.legacy.running.finder import ProgramFinder
 from estimator_bridge.legacy.running.importing import builtins_for
 from estimator_bridge.legacy.running.sources import is_installed, module_verdict
+from estimator_bridge.legacy.running.zipped import zipped_source
 
 __all__ = ["code_of", "prepare_main"]
 
@@ -92,6 +94,9 @@ def _watch_exec(finder: ProgramFinder, choice: DialectChoice) -> None:
 
 
 def code_of(path: str) -> CodeType:
-    """Compiles a file."""
-    with io.open_code(path) as file:
-        return compile(file.read(), path, "exec", dont_inherit=True)
+    """Compiles a file, or a module in a zip file."""
+    source = None if os.path.exists(path) else zipped_source(path)
+    if source is None:
+        with io.open_code(path) as file:
+            source = file.read()
+    return compile(source, path, "exec", dont_inherit=True)

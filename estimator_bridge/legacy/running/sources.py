@@ -20,6 +20,7 @@ from estimator_bridge.legacy.running.notebooks import (
     is_notebook,
     read_notebook,
 )
+from estimator_bridge.legacy.running.zipped import zipped_source
 
 __all__ = [
     "FOREIGN",
@@ -169,6 +170,8 @@ def source_of(path: str) -> bytes:
             return read_notebook(path).source.encode()
         with open_bytes(path) as file:
             return file.read()
+    except NotADirectoryError:
+        return zipped_source(path) or b""
     except (OSError, NotebookError):
         return b""
 

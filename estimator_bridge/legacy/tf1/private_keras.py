@@ -1,20 +1,45 @@
 """The part of the table of private names that is below tensorflow.python.keras.
 
+The names that tf.keras.experimental had in TF1 have their rows here, too: TensorFlow's files of
+Keras had them as well.
+
 Programs no longer use TensorFlow's own copy of Keras: tf.keras comes from the package tf_keras, and
 layers of one do not work with models of the other.
 """
 
 from __future__ import annotations
 
-__all__ = ["MODULES_OF_KERAS", "NAMES_OF_KERAS", "REMOVED_FROM_KERAS"]
+__all__ = [
+    "MODULES_OF_KERAS",
+    "NAMES_OF_EXPERIMENTAL",
+    "NAMES_OF_KERAS",
+    "REMOVED_FROM_EXPERIMENTAL",
+    "REMOVED_FROM_KERAS",
+]
 
 _KERAS = "tf_keras.src"
 _LEGACY = f"{_KERAS}.saving.legacy"
 _RNN = f"{_KERAS}.layers.rnn"
 _SAVED_MODELS = "estimator_bridge.legacy.contrib.saved_model"
 _OF_SAVED_MODELS = {
-    "export_saved_model": "save_keras_model",
-    "load_from_saved_model": "load_keras_model",
+    "export_saved_model": f"{_SAVED_MODELS}.save_keras_model",
+    "load_from_saved_model": f"{_SAVED_MODELS}.load_keras_model",
+}
+_SCHEDULES = f"{_KERAS}.optimizers.schedules.learning_rate_schedule"
+_PEEPHOLES = "Write tf.compat.v1.nn.rnn_cell.LSTMCell(units, use_peepholes=True)."
+
+# By name of tf.keras.experimental in TF1 that tf_keras does not have there: its place.
+NAMES_OF_EXPERIMENTAL = {
+    "LinearCosineDecay": f"{_SCHEDULES}.LinearCosineDecay",
+    "NoisyLinearCosineDecay": f"{_SCHEDULES}.NoisyLinearCosineDecay",
+    **_OF_SAVED_MODELS,
+}
+# By name of tf.keras.experimental in TF1 that has no equivalent: what to write instead.
+REMOVED_FROM_EXPERIMENTAL = {
+    "PeepholeLSTMCell": _PEEPHOLES,
+    "terminate_keras_multiprocessing_pools": (
+        "Leave the call out: the pools of Keras end with their generators."
+    ),
 }
 
 # By path, from its dot on: the module in tf_keras.
@@ -42,9 +67,7 @@ MODULES_OF_KERAS = {
     ".layers.wrappers": _RNN,
     ".mixed_precision.experimental": f"{_KERAS}.mixed_precision",
     ".optimizer_v2": f"{_KERAS}.optimizers.legacy",
-    ".optimizer_v2.learning_rate_schedule": (
-        f"{_KERAS}.optimizers.schedules.learning_rate_schedule"
-    ),
+    ".optimizer_v2.learning_rate_schedule": _SCHEDULES,
     ".premade": f"{_KERAS}.premade_models",
     ".saving.hdf5_format": f"{_LEGACY}.hdf5_format",
     ".saving.model_config": f"{_LEGACY}.model_config",
@@ -115,9 +138,9 @@ NAMES_OF_KERAS = {
              "array_to_img img_to_array load_img save_img"),
     **_below("preprocessing.sequence", "utils.data_utils", "pad_sequences"),
     **{
-        f"{module}.{old}": f"{_SAVED_MODELS}.{new}"
+        f"{module}.{name}": place
         for module in ("saving", "saving.saved_model", "saving.saved_model_experimental")
-        for old, new in _OF_SAVED_MODELS.items()
+        for name, place in _OF_SAVED_MODELS.items()
     },
     "saving.saving_utils.def_function": "tensorflow.python.eager.def_function",
     **_below("utils", "saving.legacy.serialization", _SERIALIZATION),
@@ -152,10 +175,7 @@ REMOVED_FROM_KERAS = {
         "",
         "Write tf.summary.scalar(name, value, step) for each of the logs.",
     ),
-    "layers.recurrent.PeepholeLSTMCell": (
-        "",
-        "Write tf.compat.v1.nn.rnn_cell.LSTMCell(units, use_peepholes=True).",
-    ),
+    "layers.recurrent.PeepholeLSTMCell": ("", _PEEPHOLES),
     "mixed_precision.experimental.loss_scale_optimizer": (
         "2.4",
         "Write tf.keras.mixed_precision.LossScaleOptimizer(optimizer), with dynamic=False and "

@@ -25,11 +25,18 @@ from estimator_bridge.legacy.tf1.private_names import (
     NAMESPACES,
     REMOVED,
     ROOT,
+    V1_NAMES,
     advice_on,
     place_of,
 )
 
-__all__ = ["find_private_names", "moved_module", "moved_name", "with_old_names"]
+__all__ = [
+    "bind_v1_names",
+    "find_private_names",
+    "moved_module",
+    "moved_name",
+    "with_old_names",
+]
 
 
 def moved_module(name: str) -> ModuleType | None:
@@ -66,6 +73,16 @@ def moved_name(name: str) -> Any:
         return _load(place)
     except ModuleNotFoundError as error:
         raise AttributeError(f"this TensorFlow has no {place}") from error
+
+
+def bind_v1_names() -> None:
+    """Gives modules that copied TF2's names when they were imported those of TF1.
+
+    ``tf.disable_v2_behavior()`` changes the modules where the names are defined only.
+    """
+    for below, place in V1_NAMES.items():
+        module, _, name = f"{ROOT}{below}".rpartition(".")
+        setattr(importlib.import_module(module), name, _load(place))
 
 
 @functools.cache

@@ -13,7 +13,17 @@ from estimator_bridge.legacy.tf1.private_keras import (
     REMOVED_FROM_KERAS,
 )
 
-__all__ = ["MODULES", "NAMES", "NAMESPACES", "REMOVED", "ROOT", "advice_on", "place_of"]
+__all__ = [
+    "MODULES",
+    "NAMES",
+    "NAMESPACES",
+    "REMOVED",
+    "ROOT",
+    "V1_NAMES",
+    "advice_on",
+    "place_of",
+    "v1_place_of",
+]
 
 ROOT = "tensorflow.python."
 _PYTHON = "tensorflow.python"
@@ -233,6 +243,21 @@ NAMES = {
     ),
 }
 
+# Names that TensorFlow has, but binds to the TF2 version when it is imported. In TF1 each is this
+# public name.
+V1_NAMES = {
+    **_below(
+        "data", "tf1.data", "Dataset FixedLengthRecordDataset TFRecordDataset TextLineDataset"
+    ),
+    **_below(
+        "data.experimental",
+        "tf1.data.experimental",
+        "Counter CsvDataset RandomDataset SqlDataset choose_from_datasets "
+        "make_batched_features_dataset make_csv_dataset sample_from_datasets",
+    ),
+    **_below("framework.device", "tf1", "DeviceSpec"),
+}
+
 _EMBEDDING = (
     "estimator_bridge.tpu.experimental.EmbeddingConfigSpec, which TPUEstimator takes as "
     "embedding_config_spec"
@@ -378,6 +403,23 @@ def place_of(name: str) -> str | None:
       Its place; None for names without a row.
     """
     return NAMES.get(name[len(ROOT) :]) if name.startswith(ROOT) else None
+
+
+def v1_place_of(name: str) -> str | None:
+    """Returns what a name of `V1_NAMES` is in TF1.
+
+    Args:
+      name: the full name of a module, of a name in one, or of an attribute of that.
+
+    Returns:
+      The name below "tf1"; None for other names.
+    """
+    parts = name[len(ROOT) :].split(".") if name.startswith(ROOT) else []
+    for end in range(len(parts), 0, -1):
+        place = V1_NAMES.get(".".join(parts[:end]))
+        if place is not None:
+            return ".".join([place, *parts[end:]])
+    return None
 
 
 def advice_on(name: str) -> str | None:

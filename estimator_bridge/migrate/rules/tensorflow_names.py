@@ -10,11 +10,13 @@ from estimator_bridge.migrate.registry import rule
 
 @rule("EB013", "a name of TensorFlow that this library replaces", under_run=True)
 def tensorflow_names(module: Module) -> Iterator[Finding]:
-    """Some names that TensorFlow still has work on a real TPU only, or behave differently.
+    """Some names work on a real TPU only, behave differently, or have left `tf.keras`.
 
     `tf.tpu.rewrite`, `replicate`, `shard` and `batch_parallel` need a TPU; those of `eb.tpu` run on
     emulated cores too. `tf.distribute.cluster_resolver.TPUClusterResolver` raises for an empty
-    name, which programs use when there is no TPU, and does not support emulated cores.
+    name, which programs use when there is no TPU, and does not support emulated cores. Four names
+    of `tf.keras.experimental`, such as `export_saved_model`, are in this library or elsewhere in
+    Keras.
 
     Before:
 

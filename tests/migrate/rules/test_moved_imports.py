@@ -73,6 +73,10 @@ def test_left_alone(source):
             "from estimator_bridge import v1 as e",
         ),
         ("from tensorflow import flags\nflags.a", "from tensorflow.compat.v1 import flags"),
+        (
+            "from tensorflow.keras.experimental import export_saved_model as e",
+            "from estimator_bridge.legacy.contrib.saved_model import save_keras_model as e",
+        ),
         # A private module that has moved.
         (
             "from tensorflow.python.keras.layers import Dense",
@@ -100,6 +104,16 @@ def test_left_alone(source):
 def test_changed(before, after):
     uses = before.split("\n")[1:]
     check_changed("EB016", before, "\n".join([after, *uses]))
+
+
+def test_a_class_that_tensorflow_binds_to_its_own_version_is_that_of_tf1_in_a_program_of_tf1():
+    name = "from tensorflow.python.data import Dataset\n"
+    assert rewritten(f"import tensorflow.compat.v1 as tf\n{name}Dataset.range(3)\n").endswith(
+        f"{name}Dataset.range(3)\n"
+    )
+    assert rewritten(f"import tensorflow as tf\n{name}tf.app.run()\nDataset.range(3)\n").endswith(
+        "from tensorflow.compat.v1.data import Dataset\ntf.app.run()\nDataset.range(3)\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,17 @@ from migrate.rewritten import check_changed, check_left_alone
                 "from tensorflow.python.util import nest\nx = tf.nest.is_nested(a)\n"
             ),
         ),
+        (
+            (
+                "import tensorflow as tf\nfrom tensorflow.python import data\n"
+                "tf.app.run()\nd = data.Dataset.range(3).make_one_shot_iterator()\n"
+            ),
+            (
+                "import estimator_bridge as eb\nimport tensorflow.compat.v1 as tf\n"
+                "tf.disable_v2_behavior()\nfrom tensorflow.python import data\n"
+                "tf.app.run()\nd = tf.data.Dataset.range(3).make_one_shot_iterator()\n"
+            ),
+        ),
     ],
 )
 def test_changed(before, after):
@@ -48,6 +59,10 @@ def test_changed(before, after):
         "from tensorflow.python.util import nest\nnest.flatten(a)\n",
         "from tensorflow.python.ops import control_flow_ops as c\nc.cond = mine\n",
         "from mine import control_flow_ops as c\nc.cond(a, b, d)\n",
+        (
+            "import tensorflow.compat.v1 as tf\nfrom tensorflow.python import data\n"
+            "data.Dataset.range(3)\n"
+        ),
     ],
 )
 def test_left_alone(source):

@@ -38,6 +38,10 @@ def test_left_alone(source):
             "import tensorflow.compat.v1 as tf\nx = tf.data.experimental.StatsAggregator()\n",
             "tf.profiler.experimental",
         ),
+        (
+            "import tensorflow as tf\ntf.keras.experimental.PeepholeLSTMCell(4)\n",
+            "Write tf.compat.v1.nn.rnn_cell.LSTMCell(units, use_peepholes=True).",
+        ),
     ],
 )
 def test_reported(source, words):

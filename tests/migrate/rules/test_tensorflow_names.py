@@ -17,6 +17,7 @@ from migrate.rewritten import check_changed, check_left_alone, check_reported
             "tf.flags.DEFINE_string('a', 'b', 'c')\n"
         ),
         "import tensorflow.compat.v1 as tf\ntf.logging.__dict__['INFO']\n",
+        "import tensorflow as tf\nx = tf.keras.experimental.CosineDecay\n",
     ],
 )
 def test_left_alone(source):
@@ -41,6 +42,34 @@ def test_left_alone(source):
             (
                 "import estimator_bridge as eb\nimport tensorflow.compat.v1 as tf\n"
                 "x = eb.tpu.TPUClusterResolver('')\n"
+            ),
+        ),
+        (
+            "import tensorflow as tf\ntf.keras.experimental.export_saved_model(model, 'm')\n",
+            (
+                "from estimator_bridge.legacy.contrib.saved_model import save_keras_model\n"
+                "import tensorflow as tf\n"
+                "save_keras_model(model, 'm')\n"
+            ),
+        ),
+        (
+            (
+                "from tensorflow.keras import experimental as e\n"
+                "e.load_from_saved_model('m').predict(x)\n"
+            ),
+            (
+                "from estimator_bridge.legacy.contrib.saved_model import load_keras_model\n"
+                "from tensorflow.keras import experimental as e\n"
+                "load_keras_model('m').predict(x)\n"
+            ),
+        ),
+        (
+            "import tensorflow as tf\nx = tf.keras.experimental.LinearCosineDecay(0.1, 9)\n",
+            (
+                "from tf_keras.src.optimizers.schedules.learning_rate_schedule"
+                " import LinearCosineDecay\n"
+                "import tensorflow as tf\n"
+                "x = LinearCosineDecay(0.1, 9)\n"
             ),
         ),
     ],
