@@ -38,22 +38,30 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if options.record and test:
         raise SystemExit("conformance: --record keeps whole files; leave ::TEST out of --only.")
-    here = {8: records.HERE, 2: records.HERE_2_CORES}.get(options.cores)
+    cores = (options.cores, options.devices)
+    here = {
+        (8, "emulated"): records.HERE,
+        (2, "emulated"): records.HERE_2_CORES,
+        (2, "jax:cpu"): records.HERE_2_ON_JAX,
+    }.get(cores)
     if options.record and here is None:
-        raise SystemExit("conformance: --record keeps the scores of 8 cores and of 2.")
+        raise SystemExit(
+            "conformance: --record keeps the scores of 8 and of 2 emulated cores, and of 2 devices "
+            "of JAX."
+        )
     checkout = options.checkout.resolve()
     runs = [
         (file, mode)
         for file in find_files(checkout, only or None)
         for mode in file.modes
-        if options.mode in (None, mode)
+        if options.mode in (None, mode) and (file.on_cores or options.devices == "emulated")
     ]
     results = []
     for number, (file, mode) in enumerate(runs, 1):
         began = time.monotonic()
         result = run_file(
             file, mode, checkout, options.original, options.time_limit, test,
-            _watcher(options.verbose), options.cores,
+            _watcher(options.verbose), cores,
         )  # fmt: skip
         report.print_progress(result, number, len(runs), time.monotonic() - began)
         results.append(result)
@@ -100,8 +108,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--mode", choices=MODES, help="by default both, or the file's own")
     parser.add_argument("--original", metavar="PYTHON", help="run under this Python's Estimator")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one test")
+    parser.add_argument("--cores", type=int, default=8, help="number of cores for tests of TPUs")
     parser.add_argument(
-        "--cores", type=int, default=8, help="number of emulated cores for tests of TPUs"
+        "--devices", default="emulated", choices=("emulated", "jax:cpu"), help="what they are"
     )
     parser.add_argument("--verbose", action="store_true", help="show the end of each failure")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes to FILE")

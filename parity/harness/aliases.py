@@ -76,12 +76,13 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Does nothing: a module has no code to run."""
 
 
-def install(checkout: Path, cores: int) -> None:
+def install(checkout: Path, cores: int, devices: str = "emulated") -> None:
     """Makes imports of tensorflow_estimator lead to this library, and tf.estimator too.
 
     Args:
       checkout: the folder of the tests' own helpers.
-      cores: number of emulated cores for an empty master; 0 keeps the library's meaning.
+      cores: number of cores for an empty master; 0 keeps the library's meaning.
+      devices: what they are: 'emulated', or 'jax:cpu'.
     """
     import estimator_bridge as eb  # before TensorFlow: it selects Keras 2
 
@@ -90,21 +91,21 @@ def install(checkout: Path, cores: int) -> None:
     for name in [m for m in sys.modules if m.partition(".")[0] == _TOP]:
         del sys.modules[name]
     if cores:
-        _emulate(cores)
+        _emulate(cores, devices)
 
 
-def _emulate(cores: int) -> None:
-    """Makes an empty master, in a test for a TPU machine, mean emulated cores."""
+def _emulate(cores: int, devices: str) -> None:
+    """Makes an empty master, in a test for a TPU machine, mean devices of this one."""
     import estimator_bridge as eb
 
     class OnCores(eb.tpu.RunConfig):
         def __init__(self, tpu_config: Any = None, evaluation_master: Any = None,
                      master: Any = None, cluster: Any = None, **kwargs: Any):  # fmt: skip
             if not master and cluster is None:
-                master = f"emulated:{min(_cores_of(tpu_config) or cores, cores)}"
+                master = f"{devices}:{min(_cores_of(tpu_config) or cores, cores)}"
             super().__init__(tpu_config, evaluation_master, master, cluster, **kwargs)
 
-    eb.runtime.emulate_cores(cores)
+    eb.runtime.emulate_cores(cores)  # for steps on JAX too: sessions of the tests name them
     import_module(f"{_PREFIX}tpu.tpu_config").RunConfig = OnCores
 
 

@@ -51,12 +51,14 @@ def reasons_of_nothing() -> list[str]:
 def generated_parts() -> dict[str, str]:
     """Returns the generated parts by name, from the committed files."""
     here, original = records.load(records.HERE), records.load(records.ORIGINAL)
+    on_two, on_jax = records.load(records.HERE_2_CORES), records.load(records.HERE_2_ON_JAX)
     reasons = json.loads(records.REASONS.read_text(encoding="utf-8"))
     return {
         "headline": "\n".join(_headline(here, original)),
-        "scores": "\n".join(_scores(here, original, records.load(records.HERE_2_CORES))),
+        "scores": "\n".join(_scores(here, original, on_two)),
         "left out": "\n".join(f"- `{path}*`: {why}." for path, why in LEFT_OUT.items()),
-        "cores": "\n".join(_cores(here, records.load(records.HERE_2_CORES))),
+        "cores": "\n".join(_beside(here, on_two, "8 cores", "2 cores")),
+        "jax": "\n".join(_beside(on_two, on_jax, "2 cores", "2 devices of JAX")),
         "misses": "\n".join(_misses(here, original, reasons)),
     }
 
@@ -195,16 +197,18 @@ def _scores(here: records.Scores, original: records.Scores, two: records.Scores)
     yield f"| all | | {' | '.join(map(str, sums))} |"
 
 
-def _cores(eight: records.Scores, two: records.Scores) -> Iterator[str]:
-    """Yields the scores of the TPU's files on eight and two cores, and their differences."""
+def _beside(
+    scores: records.Scores, others: records.Scores, name: str, other_name: str
+) -> Iterator[str]:
+    """Yields the scores of the TPU's files in two places, and their differences."""
     headings = ("passed", "failed, public", "failed, private")
     yield from table_head(
-        ["file", "mode", *(f"{h}, {n} cores" for n in (8, 2) for h in headings)], 2
+        ["file", "mode", *(f"{h}, {n}" for n in (name, other_name) for h in headings)], 2
     )
     sums = [0] * 6
-    differences: dict[str, list[str]] = {"8 cores": [], "2 cores": []}
-    for file, mode, score in _runs(two):
-        there = eight.get(file, {}).get(mode)
+    differences: dict[str, list[str]] = {name: [], other_name: []}
+    for file, mode, score in _runs(others):
+        there = scores.get(file, {}).get(mode)
         if there is None:
             continue
         counts: list[int] = []
@@ -214,8 +218,8 @@ def _cores(eight: records.Scores, two: records.Scores) -> Iterator[str]:
         yield f"| {file} | {mode} | {' | '.join(map(str, counts))} |"
         sums = [a + b for a, b in zip(sums, counts)]
         for where, more, fewer in (
-            ("8 cores", score, there),
-            ("2 cores", there, score),
+            (name, score, there),
+            (other_name, there, score),
         ):
             differences[where] += sorted(set(more["failed"]) - set(fewer["failed"]))
     yield f"| all | | {' | '.join(map(str, sums))} |"

@@ -13,6 +13,7 @@ from parity.harness.outcomes import FileResult
 __all__ = [
     "HERE",
     "HERE_2_CORES",
+    "HERE_2_ON_JAX",
     "ORIGINAL",
     "REASONS",
     "Scores",
@@ -27,6 +28,7 @@ _FOLDER = Path(__file__).resolve().parents[1]
 ORIGINAL = _FOLDER / "conformance_original.json"
 HERE = _FOLDER / "conformance_here.json"
 HERE_2_CORES = _FOLDER / "conformance_here_2_cores.json"  # of the TPU's files only
+HERE_2_ON_JAX = _FOLDER / "conformance_here_2_on_jax.json"  # of these too
 REASONS = _FOLDER / "conformance_reasons.json"
 
 Scores = dict[str, dict[str, dict[str, Any]]]  # by file and mode; see FileResult.as_json

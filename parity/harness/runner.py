@@ -101,7 +101,7 @@ def run_file(
     time_limit: float = 60.0,
     test: str = "",
     watch: Watch = lambda outcome: None,
-    cores: int = 8,
+    cores: tuple[int, str] = (8, "emulated"),
 ) -> FileResult:
     """Runs a file's tests in one mode.
 
@@ -114,12 +114,13 @@ def run_file(
         another process.
       test: part of a name; only tests with it run.
       watch: called with each outcome.
-      cores: number of emulated cores for tests of TPU cores.
+      cores: the cores for tests of TPU cores: how many, and 'emulated' or 'jax:cpu'.
     """
     command = [original or sys.executable, "-m", "parity.harness.worker", str(file.path)]
     command += ["--mode", mode, "--test", test]
     if not original:
-        command += ["--checkout", str(checkout), "--cores", str(cores if file.on_cores else 0)]
+        count = cores[0] if file.on_cores else 0
+        command += ["--checkout", str(checkout), "--cores", str(count), "--devices", cores[1]]
     run = _Run(file, command, time_limit, watch)
     run.finish()
     return FileResult(file.name, mode, list(run.outcomes.values()))

@@ -102,7 +102,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--mode", required=True)
     parser.add_argument("--report", type=int, required=True, help="a file descriptor to write to")
     parser.add_argument("--checkout", type=Path, help="run against this library; support files")
-    parser.add_argument("--cores", type=int, default=0, help="emulated cores for an empty master")
+    parser.add_argument("--cores", type=int, default=0, help="cores for an empty master")
+    parser.add_argument("--devices", default="emulated", help="what these cores are")
     parser.add_argument("--test", default="", help="only tests with this in their name")
     return parser.parse_args()
 
@@ -111,7 +112,7 @@ def _load(options: argparse.Namespace) -> list[unittest.TestCase]:
     if options.checkout:
         from parity.harness import aliases, tensorflow_shims
 
-        aliases.install(options.checkout, options.cores)
+        aliases.install(options.checkout, options.cores, options.devices)
         tensorflow_shims.install()
     import tensorflow as tf
 

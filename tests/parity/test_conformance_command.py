@@ -218,5 +218,5 @@ ON_CORES = """
 def test_tests_of_tpus_run_on_as_many_cores_as_are_asked_for(checkout):
     folder = checkout(**{"tpu/tpu_estimator_test": ON_CORES})
     assert run(folder, "--mode", "v1", "--cores", 4) == 0
-    with pytest.raises(SystemExit, match="scores of 8 cores and of 2"):
+    with pytest.raises(SystemExit, match="scores of 8 and of 2 emulated"):
         run(folder, "--cores", 4, "--record")

@@ -111,6 +111,15 @@ def test_what_passes_on_one_number_of_cores_alone_is_listed(keep_records):
     ]
 
 
+def test_what_passes_on_emulated_cores_and_not_on_jax_is_listed(keep_records):
+    file = "tpu/tpu_estimator_test.py"
+    on_cores, on_jax = score(5, {"A.a": {}}), score(4, {"A.a": {}, "A.b": {}})
+    keep_records(HERE_2_CORES={file: {"v1": on_cores}}, HERE_2_ON_JAX={file: {"v1": on_jax}})
+    lines = docs.generated_parts()["jax"].splitlines()
+    assert lines[2] == f"| {file} | v1 | 5 | 1 | 0 | 4 | 2 | 0 |"
+    assert lines[-1] == "Pass only on 2 cores: `A.b`."
+
+
 def test_reasons_of_what_does_not_fail(keep_records):
     here = {"gc_test.py": {"tf2": score(1, {}), "v1": score(1, {"A.a": {}})}}
     keep_records(
