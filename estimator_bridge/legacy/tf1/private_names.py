@@ -157,6 +157,13 @@ NAMES = {
     **_below("framework.ops", f"{_PYTHON}.framework.tensor_conversion", "convert_to_tensor_v2"),
     **_below("framework.tensor_shape", _HERE, "matrix scalar vector"),
     **_below("layers.base", "tf_keras.src.engine.input_spec", "InputSpec"),
+    # TensorFlow's own module is there, and looks for its names where tf_keras had them once.
+    **_below(
+        "layers.normalization",
+        "tf_keras.src.legacy_tf_layers.normalization",
+        "BatchNormalization BatchNorm=BatchNormalization batch_normalization "
+        "batch_norm=batch_normalization",
+    ),
     **_below(
         "ops.array_ops",
         f"{_PYTHON}.ops.tensor_getitem_override",
