@@ -143,6 +143,19 @@ def test_plain_python_imports_the_names_after_install():
     assert "TensorFlow 2.1 removed it. For one operation write tensorflow" in lines[1]
 
 
+def test_tensorflow_finds_its_batch_normalization():
+    """tf_slim uses it, by a path at which TensorFlow 2.21 itself has nothing."""
+    names = "BatchNormalization BatchNorm batch_normalization batch_norm"
+    lines = run_plain(
+        "import estimator_bridge; estimator_bridge.install()\n"
+        "import tensorflow.compat.v1 as tf\n"
+        "from tensorflow.python.layers import normalization\n"
+        "layers = tf.layers.BatchNormalization, tf.layers.batch_normalization\n"
+        f"print([getattr(normalization, n) in layers for n in {names.split()}])\n"
+    )
+    assert lines == ["[True, True, True, True]"]
+
+
 def test_tf_contrib_has_the_same_replacement():
     from estimator_bridge_contrib.namespaces import NAMESPACES
 

@@ -39,6 +39,12 @@ class FakeTime:
         return self.now
 
 
+@pytest.fixture(autouse=True)
+def in_own_folder(monkeypatch, tmp_path):
+    """A chief that ends early leaves a note in model_dir, here "somewhere"."""
+    monkeypatch.chdir(tmp_path)
+
+
 def fake_estimator(checkpoints=(), steps=(), **config):
     """An Estimator that finds these checkpoints, and evaluates them as these steps."""
     estimator = mock.Mock(spec=eb.Estimator, model_dir="somewhere")
