@@ -28,6 +28,11 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["JAX_NUM_CPU_DEVICES"] = str(CORES)  # JAX, too, fixes its devices at first use
 
 
+# A collection in a fork of this process would delete iterators of TensorFlow, which waits without
+# end for their threads: a fork has none of its parent's.
+os.register_at_fork(after_in_child=gc.disable)
+
+
 class _EightCores(importlib.abc.MetaPathFinder):
     """Finds TensorFlow as usual, and splits its CPU as soon as it has been loaded."""
 

@@ -38,6 +38,12 @@ def write(folder, source):
     (folder / "program.py").write_text(BEGIN + textwrap.dedent(source))
 
 
+def _with_default_signals():
+    # A shell's background ignores SIGINT, and nohup SIGHUP; the tests may run in either.
+    for signum in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_DFL)
+
+
 def start(folder, *arguments, **environment):
     return subprocess.Popen(
         [*RUN, *arguments],
@@ -47,7 +53,7 @@ def start(folder, *arguments, **environment):
         stderr=subprocess.PIPE,
         start_new_session=True,
         # As in a terminal; a shell starts what is in its background with Ctrl-C ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+        preexec_fn=_with_default_signals,  # noqa: PLW1509
     )
 
 
