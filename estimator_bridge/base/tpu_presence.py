@@ -97,7 +97,7 @@ def attached_chip(
       pci_devices: the folder of the devices on the PCI bus.
 
     Returns:
-      "v5e" and the like, or "of unknown kind"; None if this machine has no chips.
+      Its name, such as "v5e", or "of unknown kind"; None if this machine has no chips.
     """
     if find_tpu({}, exists=exists, pci_devices=pci_devices) is None:
         return None

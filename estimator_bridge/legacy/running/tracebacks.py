@@ -58,8 +58,9 @@ def _outermost(frame: FrameType) -> FrameType:
 
 def _below(launcher: CodeType, traceback: TracebackType | None) -> TracebackType | None:
     """Leaves out the script `estimator-bridge` itself, by which this process began."""
-    is_launcher = traceback is not None and traceback.tb_frame.f_code is launcher
-    return traceback.tb_next if traceback is not None and is_launcher else traceback
+    if traceback is not None and traceback.tb_frame.f_code is launcher:
+        return traceback.tb_next
+    return traceback
 
 
 def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:

@@ -10,7 +10,6 @@ import numpy as np
 
 from estimator_bridge.errors import NotOnJaxError
 from estimator_bridge.runtime.on_jax.block_reader import BlockReader, ReadBlock
-from estimator_bridge.runtime.on_jax.device_errors import explained_device_errors
 from estimator_bridge.runtime.on_jax.program import Results, whole_sharding
 from estimator_bridge.runtime.on_jax.step import JaxStep
 from estimator_bridge.runtime.on_jax.values import JaxValues
@@ -45,17 +44,6 @@ class Blocks:
         fed: Sequence[np.ndarray],
     ) -> LoopResult:
         """Runs up to ``steps`` steps; see ``StepLoop``."""
-        with explained_device_errors(self._step, self._values):
-            return self._run(iterator, steps, position, limit, fed)
-
-    def _run(
-        self,
-        iterator: Any,
-        steps: int,
-        position: int,
-        limit: int | None,
-        fed: Sequence[np.ndarray],
-    ) -> LoopResult:
         step, host = self._step, self._step.host
         most = self._most(steps, limit)
         results, step_count, block = [step.program.start()], 0, None

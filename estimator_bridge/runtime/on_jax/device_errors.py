@@ -21,12 +21,11 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 @contextlib.contextmanager
-def explained_device_errors(step: JaxStep, values: JaxValues) -> Iterator[None]:
+def explained_device_errors(step: JaxStep) -> Iterator[None]:
     """Raises errors of JAX's devices again, as those of TensorFlow.
 
     Args:
       step: the step that runs.
-      values: the arrays on the devices.
 
     Raises:
       tf.errors.ResourceExhaustedError: a device is out of memory; it says what lay on it.
@@ -41,7 +40,7 @@ def explained_device_errors(step: JaxStep, values: JaxValues) -> Iterator[None]:
         status = _STATUS.match(str(error))
         code = getattr(tf.errors, status[1], None) if status else None
         if code == tf.errors.RESOURCE_EXHAUSTED:
-            message = _out_of_memory(error, step, values)
+            message = _out_of_memory(error, step)
         else:
             message = (
                 f"A device of JAX failed in a step: {error}\nThe steps since the last checkpoint "
@@ -53,9 +52,10 @@ def explained_device_errors(step: JaxStep, values: JaxValues) -> Iterator[None]:
         raise kind(None, None, message) from error
 
 
-def _out_of_memory(error: Exception, step: JaxStep, values: JaxValues) -> str:
+def _out_of_memory(error: Exception, step: JaxStep) -> str:
     devices = step.strategy.jax_devices
-    sizes = values.sizes()
+    values = step.session.resources.on_device
+    sizes = values.sizes() if isinstance(values, JaxValues) else {}
     largest = sorted(sizes, key=lambda name: -sizes[name])[:_SHOWN]
     listing = ", ".join(f"{name} {_in_units(sizes[name])}" for name in largest)
     batch = sum(math.prod(s.shape.as_list()) * s.dtype.size for s in step.run.used_specs)

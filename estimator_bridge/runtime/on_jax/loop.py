@@ -11,6 +11,7 @@ import tensorflow as tf
 from estimator_bridge.compile_for import LoweredStep
 from estimator_bridge.graph import LiftedSession, host_device, with_user_line
 from estimator_bridge.runtime.on_jax.blocks import Blocks
+from estimator_bridge.runtime.on_jax.device_errors import explained_device_errors
 from estimator_bridge.runtime.on_jax.host_steps import HostSteps
 from estimator_bridge.runtime.on_jax.program import with_x64
 from estimator_bridge.runtime.on_jax.refusals import check_step
@@ -88,7 +89,7 @@ class JaxLoop:
         try:
             self._step.run.check_ready()
             self._step.run.begin_loop((rng_step if start is None else start) + session_runs)
-            with with_x64():
+            with explained_device_errors(self._step), with_x64():
                 result = self._blocks(iterator, steps, rng_step + session_runs, limit, fed)
             self._session.random.steps = rng_step + result.steps
             return result
