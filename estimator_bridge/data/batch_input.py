@@ -70,6 +70,17 @@ class BatchInput(abc.ABC):
             initialized, and the hooks that initialize its iterators have run.
         """
 
+    def whole_dataset(self, session: LiftedSession) -> tuple[tf.data.Dataset, bool]:
+        """Returns the batches as an eager dataset of which no other is made.
+
+        Args:
+          session: see ``dataset``.
+
+        Returns:
+          The dataset, and whether a ``prefetch`` after it would be of no use.
+        """
+        return self.dataset(session), self.reads_ahead
+
     @property
     def reads_ahead(self) -> bool:
         """Whether the program's dataset ends with prefetch."""

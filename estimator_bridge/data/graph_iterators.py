@@ -12,7 +12,7 @@ from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
 from estimator_bridge.graph.one_shot_iterators import dataset_nodes
 from estimator_bridge.graph.snapshot import node_name, tensor_ref
 
-__all__ = ["as_it_is", "dataset_behind", "lifted_dataset"]
+__all__ = ["as_it_is", "dataset_behind", "lifted_dataset", "whole_dataset"]
 
 
 def lifted_dataset(
@@ -20,7 +20,6 @@ def lifted_dataset(
     variant: str,
     spec: Any,
     extra_nodes: Sequence[Any] = (),
-    is_whole: bool = False,
 ) -> tf.data.Dataset:
     """Returns a graph's dataset as an eager dataset.
 
@@ -29,14 +28,34 @@ def lifted_dataset(
       variant: the reference of the tensor that holds the dataset.
       spec: TypeSpecs of an element.
       extra_nodes: NodeDefs to compute as if they were part of the graph.
-      is_whole: whether no other dataset is made of it. Then tf.data does not optimize it if that
-        is of no use: the optimizer copies the dataset's arrays.
     """
+    return _lifted(session, variant, spec, extra_nodes)[0]
+
+
+def whole_dataset(session: LiftedSession, variant: str, spec: Any) -> tuple[tf.data.Dataset, bool]:
+    """Returns a graph's dataset as an eager dataset of which no other is made.
+
+    tf.data does not optimize it if that is of no use: the optimizer copies the dataset's arrays.
+
+    Args:
+      session: see ``lifted_dataset``, as the others.
+      variant: the reference.
+      spec: the TypeSpecs.
+
+    Returns:
+      The dataset, and whether that is so. Then a ``prefetch`` would be of no use either.
+    """
+    dataset, is_best = _lifted(session, variant, spec)
+    return (dataset.with_options(as_it_is()) if is_best else dataset), is_best
+
+
+def _lifted(
+    session: LiftedSession, variant: str, spec: Any, extra_nodes: Sequence[Any] = ()
+) -> tuple[tf.data.Dataset, bool]:
     value, is_best = (None, False) if extra_nodes else dataset_of_plain_graph(session, variant)
     if value is None:
         (value,) = session.evaluate([variant], extra_nodes=extra_nodes)
-    dataset = tf.data.experimental.from_variant(value, spec)
-    return dataset.with_options(as_it_is()) if is_whole and is_best else dataset
+    return tf.data.experimental.from_variant(value, spec), is_best
 
 
 def as_it_is() -> tf.data.Options:

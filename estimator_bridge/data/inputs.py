@@ -17,8 +17,9 @@ import tensorflow as tf
 
 from estimator_bridge.data.absent_components import AbsentComponents
 from estimator_bridge.data.batch_input import BatchInput, placeholders
+from estimator_bridge.data.graph_iterators import lifted_dataset, whole_dataset
 from estimator_bridge.data.input_parts import DividedDatasets, Division
-from estimator_bridge.data.lifted_inputs import dataset_of_tensors, lifted_dataset
+from estimator_bridge.data.lifted_inputs import dataset_of_tensors
 from estimator_bridge.data.returned_tensors import ReturnedTensors, check_length, is_plain
 from estimator_bridge.data.row_queues import RowQueueRunner
 from estimator_bridge.data.self_contained import Outside, outside_of, outside_of_dataset
@@ -183,11 +184,17 @@ class GraphInput(BatchInput):
                 return dataset_of_tensors(session, self._tensors.leaves, self.spec)
             if self.is_eager:
                 return self._dataset
-            return self._lift(session, is_whole=False)
+            variant = tf.data.experimental.to_variant(self._dataset)
+            return lifted_dataset(session, variant.name, self.spec)
 
-    def _lift(self, session: LiftedSession, is_whole: bool) -> tf.data.Dataset:
+    def whole_dataset(self, session: LiftedSession) -> tuple[tf.data.Dataset, bool]:
+        """Returns the batches, and whether a ``prefetch`` would be of no use; see ``BatchInput``."""
+        if self._tensors is not None or self.is_eager:
+            return super().whole_dataset(session)
         variant = tf.data.experimental.to_variant(self._dataset)
-        return lifted_dataset(session, variant.name, self.spec, is_whole=is_whole)
+        with eager_mode():
+            dataset, is_best = whole_dataset(session, variant.name, self.spec)
+        return dataset, is_best or self.reads_ahead
 
     @property
     def is_whole(self) -> bool:
@@ -220,9 +227,7 @@ class GraphInput(BatchInput):
         division = self._division
         with eager_mode():
             if self._tensors is None or division is None:
-                if self.is_eager:
-                    return self.dataset(session), list(static)
-                return self._lift(session, is_whole=True), list(static)
+                return self.whole_dataset(session)[0], list(static)
             if not division.is_whole:
                 return DividedDatasets.of(session, self._tensors.leaves, division)
             more: list[str] = []

@@ -13,14 +13,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data.graph_iterators import as_it_is, dataset_behind, lifted_dataset
+from estimator_bridge.data.graph_iterators import as_it_is, dataset_behind
 from estimator_bridge.data.returned_tensors import is_plain
 from estimator_bridge.data.row_queues import RowQueueRunner
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
 from estimator_bridge.graph.op_kinds import DEQUEUES
 from estimator_bridge.graph.snapshot import node_name
 
-__all__ = ["dataset_of_tensors", "lifted_dataset"]
+__all__ = ["dataset_of_tensors"]
 
 
 def dataset_of_tensors(

@@ -108,6 +108,9 @@ class InputPlan:
           session: see ``BatchInput.dataset``.
           may_be_ahead: see ``on_demand``.
         """
+        if self.padded_to is None and not self.layout.hosts:
+            dataset, reads_ahead = self.input.whole_dataset(session)
+            return self._ahead(session, may_be_ahead, dataset, reads_ahead)
         prepare = functools.partial(self._prepare, session, may_be_ahead)
         return self.input.batches(session, prepare, self.layout.full_batch is not None)
 
@@ -135,10 +138,19 @@ class InputPlan:
             dataset = pad_batches(dataset, self.padded_to)
             if self.tells_size:
                 dataset = dataset.map(_size_last)
-        elif reads_ahead or not self.prefetches:
-            # A second buffer costs a tenth of a small step.
-            return self.on_demand(session, dataset, may_be_ahead)
-        if not may_be_ahead:
+            reads_ahead = False
+        return self._ahead(session, may_be_ahead, dataset, reads_ahead)
+
+    def _ahead(
+        self,
+        session: LiftedSession,
+        may_be_ahead: bool,
+        dataset: tf.data.Dataset,
+        reads_ahead: bool,
+    ) -> tf.data.Dataset:
+        # A second buffer costs a tenth of a small step.
+        needs_none = reads_ahead or not (self.prefetches or self.padded_to is not None)
+        if needs_none or not may_be_ahead:
             return self.on_demand(session, dataset, may_be_ahead)
         return dataset.prefetch(tf.data.AUTOTUNE)
 

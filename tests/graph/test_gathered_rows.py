@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from estimator_bridge.data.graph_iterators import lifted_dataset
+from estimator_bridge.data.graph_iterators import lifted_dataset, whole_dataset
 from estimator_bridge.data.lifted_inputs import dataset_of_tensors
 from estimator_bridge.graph import (
     LiftedSession,
@@ -326,8 +326,8 @@ def test_the_optimizer_is_off_where_it_would_only_copy_the_arrays(make, is_off):
     session = LiftedSession(graph, tf.distribute.get_strategy())
     with eager_mode():
         datasets = [
-            lifted_dataset(session, variant.name, dataset.element_spec, is_whole=is_whole)
-            for is_whole in (False, True)
+            lifted_dataset(session, variant.name, dataset.element_spec),
+            whole_dataset(session, variant.name, dataset.element_spec)[0],
         ]
         defaults = [
             d.options().experimental_optimization.apply_default_optimizations for d in datasets

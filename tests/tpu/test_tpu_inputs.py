@@ -231,9 +231,11 @@ def test_keys_of_several_types_are_refused_on_cores():
 @pytest.mark.parametrize(
     ("end", "is_ahead"),
     [
-        (lambda d: d, False),
-        (lambda d: d.prefetch(2), True),
-        (lambda d: d.prefetch(2).take(3), False),
+        (lambda d: d.map(tf.identity), False),
+        (lambda d: d.map(tf.identity).prefetch(2), True),
+        (lambda d: d.map(tf.identity).prefetch(2).take(3), False),
+        (lambda d: d, True),  # slices of an array
+        (lambda d: d.shuffle(16).prefetch(2).take(3), True),  # rows are gathered in a thread
     ],
 )
 def test_an_input_that_reads_ahead_by_itself_gets_no_second_buffer(end, is_ahead, monkeypatch):
