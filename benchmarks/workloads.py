@@ -95,6 +95,11 @@ def _input(name: str, order: str) -> Workload:
     return _steps(name, title, ("here", "original", "tf1", "hand"), call=1000)
 
 
+def _on_jax(model: str, title: str) -> Workload:
+    options = {"model": model, "runtime": "jax:cpu:1"}
+    return Workload(f"{model}_on_jax", f"{title}, on JAX", "steps", options, ("here", "jax"))
+
+
 def _xla(model: str, title: str) -> Workload:
     return Workload(f"xla_{model}", title, "steps", {"model": model}, _XLA, share=0.7, table="xla")
 
@@ -152,6 +157,8 @@ WORKLOADS = [
         call=20,
     ),
     _steps("lstm", "LSTM, 20 steps, batch 32"),
+    _on_jax("mlp", "MLP 64-128-10, batch 32"),
+    _on_jax("lstm", "LSTM, 20 steps, batch 32"),
     _steps("embedding", "100,000-row embedding, batch 128"),
     Workload(
         "hook", "MLP, a hook fetches each loss", "steps", {"model": "mlp", "hook": True}, _BOTH

@@ -5,8 +5,7 @@ from __future__ import annotations
 from benchmarks.estimators import estimators
 from benchmarks.models import MODELS
 from benchmarks.orders import Orders
-from benchmarks.programs.settings import tpu_model_fn
-from benchmarks.programs.steps import Measured
+from benchmarks.programs.steps import Measured, tpu_model_fn
 
 __all__ = ["serve"]
 

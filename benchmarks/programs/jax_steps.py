@@ -59,7 +59,9 @@ NETWORKS: dict[str, tuple[Callable, Callable, Callable, int]] = {
 }
 
 
-def serve(way: str, orders: Orders, model: str, call: int, **options: Any) -> None:
+def serve(
+    way: str, orders: Orders, model: str, call: int, runtime: str = "", **options: Any
+) -> None:
     """Executes orders: an epoch of fit() has as many steps as other ways run between returns.
 
     Args:
@@ -67,8 +69,10 @@ def serve(way: str, orders: Orders, model: str, call: int, **options: Any) -> No
       orders: orders with 'steps' each.
       model: a key of ``NETWORKS``.
       call: the steps of an epoch.
+      runtime: that of this library's way, which Keras does not need.
       **options: none that this way knows.
     """
+    del runtime
     if options:
         raise ValueError(f"Keras on JAX has no {sorted(options)}; measure it with other ways.")
     os.environ.update(KERAS_BACKEND="jax", JAX_PLATFORMS="cpu")

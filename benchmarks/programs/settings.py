@@ -7,9 +7,9 @@ from typing import Any
 from benchmarks.estimators import estimators, tf, v1
 from benchmarks.models import MODELS, Model
 from benchmarks.orders import Orders
-from benchmarks.programs.steps import Measured
+from benchmarks.programs.steps import Measured, train_as_tpu
 
-__all__ = ["serve", "tpu_model_fn"]
+__all__ = ["serve"]
 
 
 def serve(way: str, orders: Orders, model: str = "mlp") -> None:
@@ -27,13 +27,7 @@ def serve(way: str, orders: Orders, model: str = "mlp") -> None:
     config: dict[str, Any] = {"save_checkpoints_steps": 10**9, "tf_random_seed": 1}
     hooks = [Measured(orders)]
     if kind == "loop":
-        tpu = estimators.tpu
-        config["tpu_config"] = tpu.TPUConfig(iterations_per_loop=int(number))
-        tpu.TPUEstimator(
-            tpu_model_fn(instance),
-            config=tpu.RunConfig(master="emulated:1", **config),
-            train_batch_size=instance.batch,
-        ).train(lambda params: instance.dataset(), hooks=hooks)
+        train_as_tpu(instance, "emulated:1", int(number), hooks, **config)
         return
     if kind == "log":
         config.update(log_step_count_steps=int(number), save_summary_steps=int(number))
@@ -46,20 +40,6 @@ def serve(way: str, orders: Orders, model: str = "mlp") -> None:
     )
     inputs = {"no_prefetch": _not_ahead, "one_by_one": _one_by_one}.get(way, Model.dataset)
     estimator.train(lambda: inputs(instance), hooks=hooks)
-
-
-def tpu_model_fn(model: Model):
-    """Runs the model's training as a TPU program."""
-
-    def model_fn(features, labels, mode, params):
-        loss = tf.reduce_mean(
-            tf.nn.sparse_softmax_cross_entropy_with_logits(labels, model.v1_logits(features))
-        )
-        optimizer = estimators.tpu.CrossShardOptimizer(model.optimizer.v1())
-        train_op = optimizer.minimize(loss, v1.train.get_global_step())
-        return estimators.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
-
-    return model_fn
 
 
 def _not_ahead(model: Model) -> tf.data.Dataset:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import functools
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmarks.estimators import IS_ORIGINAL, estimators, tf, v1
 from benchmarks.models import MODELS, Model
 from benchmarks.orders import Orders
 
-__all__ = ["Measured", "serve"]
+__all__ = ["Measured", "serve", "tpu_model_fn", "train_as_tpu"]
 
 
 class Measured(v1.train.SessionRunHook):
@@ -68,7 +68,13 @@ class EachLoss(v1.train.SessionRunHook):
 
 
 def serve(
-    way: str, orders: Orders, model: str, call: int, hook: bool = False, **settings: Any
+    way: str,
+    orders: Orders,
+    model: str,
+    call: int,
+    hook: bool = False,
+    runtime: str | None = None,
+    **settings: Any,
 ) -> None:
     """Executes orders.
 
@@ -79,6 +85,7 @@ def serve(
       model: the name of the model.
       call: steps between two returns to Python.
       hook: whether a hook fetches the loss of each step (Estimators only).
+      runtime: the master of a TPUEstimator, which 'here' uses instead of an Estimator.
       **settings: arguments of the RunConfig.
     """
     instance = MODELS[model]()
@@ -93,11 +100,47 @@ def serve(
         if way.startswith("xla"):
             os.environ["ESTIMATOR_BRIDGE_XLA"] = "auto" if way == "xla_auto" else "on"
         config = {"save_checkpoints_steps": 10**9, "tf_random_seed": 1, **settings}
+        if runtime:
+            train_as_tpu(instance, runtime, call, [Measured(orders)], **config)
+            return
         estimator = estimators.Estimator(
             instance.spec(estimators), config=estimators.RunConfig(**config)
         )
         hooks = [EachLoss()] if hook else []
         estimator.train(instance.dataset, hooks=[*hooks, Measured(orders)])
+
+
+def tpu_model_fn(model: Model):
+    """Runs the model's training as a TPU program."""
+
+    def model_fn(features, labels, mode, params):
+        loss = tf.reduce_mean(
+            tf.nn.sparse_softmax_cross_entropy_with_logits(labels, model.v1_logits(features))
+        )
+        optimizer = estimators.tpu.CrossShardOptimizer(model.optimizer.v1())
+        train_op = optimizer.minimize(loss, v1.train.get_global_step())
+        return estimators.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    return model_fn
+
+
+def train_as_tpu(model: Model, master: str, iterations: int, hooks: Sequence[Any], **config: Any):
+    """Trains a TPUEstimator.
+
+    Args:
+      model: the model.
+      master: its device, such as 'emulated:1' or 'jax:cpu:1'.
+      iterations: the steps of a loop.
+      hooks: the hooks.
+      **config: arguments of the RunConfig.
+    """
+    tpu = estimators.tpu
+    tpu_config = tpu.TPUConfig(iterations_per_loop=iterations)
+    tpu.TPUEstimator(
+        tpu_model_fn(model),
+        config=tpu.RunConfig(master=master, tpu_config=tpu_config, **config),
+        train_batch_size=model.batch,
+    ).train(lambda params: model.dataset(), hooks=hooks)
 
 
 def _by_function(loop: Callable[[tf.Tensor], tf.Tensor], orders: Orders, call: int) -> None:

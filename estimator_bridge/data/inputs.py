@@ -188,7 +188,7 @@ class GraphInput(BatchInput):
             return lifted_dataset(session, variant.name, self.spec)
 
     def whole_dataset(self, session: LiftedSession) -> tuple[tf.data.Dataset, bool]:
-        """Returns the batches, and whether a ``prefetch`` would be of no use; see ``BatchInput``."""
+        """Returns the batches, and whether a ``prefetch`` is of no use; see ``BatchInput``."""
         if self._tensors is not None or self.is_eager:
             return super().whole_dataset(session)
         variant = tf.data.experimental.to_variant(self._dataset)
