@@ -122,6 +122,14 @@ class StepLoop:
         except tf.errors.OpError as error:
             raise with_user_line(error, self._session.graph) from None
 
+    def is_compiled_for(self, iterator: Any) -> bool:
+        """Whether the next single step of this iterator surely compiles nothing."""
+        if self._single is None:
+            return False
+        if self._parts.are_chosen:
+            iterator = self._parts.of(iterator)
+        return self._single.is_compiled_for(iterator)
+
     @property
     def is_in_blocks(self) -> bool:
         """Whether XLA compiles several steps as one function."""

@@ -42,6 +42,10 @@ class SingleStep:
         self._runs_in_blocks -= 1
         return self._runs_in_blocks < 0
 
+    def is_compiled_for(self, iterator: Any) -> bool:
+        """Whether the step of this iterator has run here before."""
+        return self._call is not None and self._iterator is iterator
+
     def __call__(self, iterator: Any, rng_step: int, fed: Sequence[tf.Tensor]) -> LoopResult:
         """Runs the step; see ``StepLoop``.
 

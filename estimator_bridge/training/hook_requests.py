@@ -15,7 +15,7 @@ from estimator_bridge.graph.profiling import asks_for_trace, profile_run
 from estimator_bridge.tensorflow_private.hooks import profile_path
 from estimator_bridge.training.own_hooks import ReachedHook
 
-__all__ = ["HookRequests"]
+__all__ = ["HookRequests", "as_numpy"]
 
 _v1 = tf.compat.v1
 _train = _v1.train
@@ -77,7 +77,7 @@ class HookRequests:
           fetch_values: the values by reference.
           progress: makes the result for this library's hooks of class `ReachedHook`.
         """
-        values = [_numpy(fetch_values.get(ref)) for ref in self.fetches.refs]
+        values = [as_numpy(fetch_values.get(ref)) for ref in self.fetches.refs]
         results = iter(self.fetches.build(values))
         for hook, request in self._requests:
             result = next(results) if request else None
@@ -131,5 +131,6 @@ def _merge_options(requests: Sequence[tuple[Any, Any]]) -> tuple[Any, str | None
     return merged, folder
 
 
-def _numpy(value: Any) -> Any:
+def as_numpy(value: Any) -> Any:
+    """Returns an array for a tensor, and anything else as it is."""
     return value if value is None or not hasattr(value, "numpy") else value.numpy()

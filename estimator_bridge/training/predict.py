@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -9,14 +11,17 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.checkpoint import check_own_training
 from estimator_bridge.graph import continue_trace
+from estimator_bridge.graph.fetches import Fetches
+from estimator_bridge.training.hook_requests import as_numpy
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.loop_limits import LoopLimits
 from estimator_bridge.training.predict_ahead import loop_ahead
 from estimator_bridge.training.program import Program
-from estimator_bridge.training.supervision.termination import interruptible
-from estimator_bridge.training.supervision.watchdog import Beat
+from estimator_bridge.training.supervision.termination import Termination, interruptible
+from estimator_bridge.training.supervision.watchdog import Beat, note_progress
 
 __all__ = ["predict_program", "select_outputs"]
 
@@ -99,11 +104,12 @@ def predict_program(
         )
         iterator = source.iterator
     ahead = None if all_hooks else loop_ahead(program, outputs, datasets[0], iterator)
-    batches = (
-        _step_by_step(program, outputs, iterator, all_hooks)
-        if ahead is None
-        else ahead.batches(iterator)
-    )
+    if ahead is not None:
+        batches = ahead.batches(iterator)
+    elif all_hooks:
+        batches = _step_by_step(program, outputs, iterator, all_hooks)
+    else:
+        batches = _without_hooks(program, outputs, iterator)
     for values in _interruptible(batches):
         with beat.paused():
             yield from _examples(values, yield_single_examples)
@@ -115,8 +121,9 @@ def predict_program(
 
 def _interruptible(batches: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yields the same items; Ctrl-C ends their computation, but not the caller's code."""
+    termination = Termination("Prediction")
     while True:
-        with interruptible("Prediction"):
+        with interruptible("Prediction", termination):
             values = next(batches, None)
         if values is None:
             return
@@ -127,8 +134,7 @@ def _step_by_step(
     program: Program, outputs: Mapping[str, Any], iterator: Any, hooks: Sequence[Any]
 ) -> Iterator[dict[str, Any]]:
     """Yields the outputs of each batch, with the hooks called around each step."""
-    size = program.batch.valid_size
-    outputs_hook = _OutputsHook({**outputs, **({_SIZE: size} if size is not None else {})})
+    outputs_hook = _OutputsHook(_with_size(program, outputs))
     step = program.global_step
     loop = HookedLoop(
         program.session,
@@ -150,6 +156,36 @@ def _step_by_step(
         has_ended = result.input_ended
         if result.steps:
             yield outputs_hook.values
+
+
+def _without_hooks(
+    program: Program, outputs: Mapping[str, Any], iterator: Any
+) -> Iterator[dict[str, Any]]:
+    """Yields the same, when nobody is called around a step: requests to an open prediction."""
+    fetches = Fetches(program.graph, _with_size(program, outputs))
+    trace = functools.partial(continue_trace, program.graph, program.execution.shards)
+    with trace():
+        loop = program.kept_loop(fetches.refs)
+    batch_count, has_ended = 0, False
+    while not (has_ended or program.is_stopped):
+        # To enter the trace's contexts costs a small step a tenth, and compiled steps need none.
+        with contextlib.nullcontext() if loop.is_compiled_for(iterator) else trace():
+            try:
+                result = loop(iterator, 1, batch_count)
+            except ENDS:
+                break
+        note_progress()
+        check_own_training()
+        batch_count += result.steps
+        has_ended = result.input_ended
+        if result.fetch_values is not None and result.steps:
+            yield fetches.build([as_numpy(result.fetch_values.get(ref)) for ref in fetches.refs])
+
+
+def _with_size(program: Program, outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the outputs, and the number of real examples in a padded batch."""
+    size = program.batch.valid_size
+    return {**outputs, **({_SIZE: size} if size is not None else {})}
 
 
 class _NoLengthError(ValueError, IndexError, TypeError):

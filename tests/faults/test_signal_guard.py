@@ -14,7 +14,11 @@ from open_files import many_open_files
 
 from estimator_bridge.training.supervision import guard_process, signal_guard, signal_watch
 from estimator_bridge.training.supervision.guard_process import Guard
-from estimator_bridge.training.supervision.termination import ending_on_signals
+from estimator_bridge.training.supervision.termination import (
+    Termination,
+    ending_on_signals,
+    interruptible,
+)
 
 ON = "on 1 15,2 35.0 Training\t/nowhere"
 
@@ -51,6 +55,10 @@ def hang_with_the_lock():
     lock = ctypes.create_string_buffer(128)  # a mutex that nobody holds
     for _ in range(2):
         ctypes.PyDLL(None).pthread_mutex_lock(lock)
+
+
+def sleep_with_the_lock(secs):
+    ctypes.PyDLL(None).sleep(secs)
 
 
 def forked(program, stderr):
@@ -167,6 +175,39 @@ def test_code_that_keeps_the_lock_is_killed(tmp_path, monkeypatch, when):
     resumes = "is complete; training resumes from it when started again."
     assert line.endswith(f"The checkpoint {tmp_path}/model.ckpt-4 {resumes}")
     wait_until(lambda: not guards(process))
+
+
+@pytest.mark.parametrize("where", ["in the third part", "in the caller's code"])
+def test_a_call_of_many_short_parts_is_guarded_in_them_alone(tmp_path, monkeypatch, where):
+    monkeypatch.setattr(signal_guard, "_MARGIN_SECS", -29.0)  # of 30 s of grace
+
+    def program(ready):
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a terminal
+        termination = Termination("Prediction", secs=30.0)
+        for _ in range(2):
+            with interruptible("Prediction", termination):
+                pass
+        wait_until(lambda: guards(os.getpid()))
+        if where == "in the third part":
+            with interruptible("Prediction", termination):
+                ready()
+                hang_with_the_lock()
+        with contextlib.suppress(KeyboardInterrupt):
+            ready()
+            wait_until(lambda: False)  # until the signal
+        sleep_with_the_lock(4)
+
+    with open(tmp_path / "stderr", "w+") as stderr:
+        process = forked(program, stderr)
+        time.sleep(0.2)
+        os.kill(process, signal.SIGINT)
+        status = os.waitpid(process, 0)[1]
+        text = (tmp_path / "stderr").read_text()
+    if where == "in the third part":
+        assert os.WTERMSIG(status) == signal.SIGKILL
+        assert "estimator_bridge: Prediction is killed, " in text
+    else:
+        assert (status, text) == (0, "")
 
 
 @pytest.mark.parametrize("how", ["well", "killed"])

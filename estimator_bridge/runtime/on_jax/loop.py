@@ -96,6 +96,11 @@ class JaxLoop:
         except tf.errors.OpError as error:
             raise with_user_line(error, self._session.graph) from None
 
+    def is_compiled_for(self, iterator: Any) -> bool:
+        """Whether the next single step surely compiles nothing: JAX itself decides that."""
+        del iterator
+        return False
+
     @property
     def variables(self) -> set[str]:
         """The variables that a replica uses in a step."""

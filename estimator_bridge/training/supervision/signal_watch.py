@@ -57,6 +57,7 @@ class _Watcher:
         self._reading, self._writing = socket.socketpair()  # unlike a pipe, it can be peeked into
         self._writing.setblocking(False)
         self._guard: SignalGuard | None = None
+        self._guards: Watched | None = None  # the call that the guard watches for
         self.termination: Watched | None = None
         self.signums: frozenset[int] = frozenset()  # the receiver of signals
         self.forward_to = -1  # the replaced wakeup fd, such as asyncio's
@@ -67,16 +68,26 @@ class _Watcher:
         """The file descriptor that receives signal numbers."""
         return self._writing.fileno()
 
-    def guard(self, call_to_guard: Guarded | None) -> None:
-        """Lets the guard end the process if no Python code can; None stops that."""
+    def start_guard(self, signums: Iterable[int]) -> None:
+        """Lets the guard end the process if no Python code can."""
+        termination = self.termination
+        if termination is None or self._guards is termination:
+            return
+        call_to_guard = termination.guarded(signums)
         if call_to_guard is None:
-            if self._guard is not None:
-                self._guard.off()
+            self.stop_guard()
             return
         if self._guard is None:
             self._guard = SignalGuard(self._reading)
             self._writing.send(b"\0")  # wakes the thread, which waits for the guard to start
-        self._guard.on(call_to_guard, id(self.termination))
+        self._guard.on(call_to_guard, id(termination))
+        self._guards = termination
+
+    def stop_guard(self) -> None:
+        """Stops the guard."""
+        self._guards = None
+        if self._guard is not None:
+            self._guard.off()
 
     def _run(self) -> None:
         selector = selectors.DefaultSelector()
@@ -122,7 +133,10 @@ def free_signals(*signums: int) -> list[int]:
 
 @contextlib.contextmanager
 def watching(
-    handlers: Mapping[int, Callable[[int, Any], None]], termination: Watched, restart: bool
+    handlers: Mapping[int, Callable[[int, Any], None]],
+    termination: Watched,
+    restart: bool,
+    has_more: bool = False,
 ) -> Iterator[None]:
     """A context that sets handlers and reports signals to an object; it restores the old handlers.
 
@@ -131,6 +145,8 @@ def watching(
       termination: receives the signals, in another thread.
       restart: whether an interrupted system call continues. Otherwise TensorFlow's writes fail
         ("Interrupted system call"), and Python's waits end sooner.
+      has_more: whether this object will watch again soon. Then the guard stays on meanwhile. It
+        acts on nothing, as signals reach its socket in this context only.
     """
     if not handlers:
         yield
@@ -139,16 +155,20 @@ def watching(
     before = signal.set_wakeup_fd(watcher.writing, warn_on_full_buffer=False)
     watcher.forward_to, watcher.signums = before, frozenset(handlers)
     watcher.termination = termination
-    watcher.guard(termination.guarded(handlers))
+    watcher.start_guard(handlers)
+    stays_on = False
     try:
         for signum, handler in handlers.items():
-            _restore[signum] = signal.signal(signum, handler)
-            signal.siginterrupt(signum, not restart)
+            _restore[signum] = signal.signal(signum, handler)  # which interrupts system calls
+            if restart:
+                signal.siginterrupt(signum, False)
         yield
+        stays_on = has_more
     finally:
         _put_back()
         watcher.forward_to, watcher.termination = -1, None
-        watcher.guard(None)
+        if not stays_on:
+            watcher.stop_guard()
         signal.set_wakeup_fd(before)
 
 

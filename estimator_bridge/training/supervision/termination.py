@@ -274,13 +274,15 @@ def ending_on_signals(model_dir: str, secs: float | None = None) -> Iterator[Ter
 
 
 @contextlib.contextmanager
-def interruptible(what: str) -> Iterator[None]:
+def interruptible(what: str, termination: Termination | None = None) -> Iterator[None]:
     """A context for a part of evaluate() or predict(), which the second Ctrl-C ends at any point.
 
     SIGTERM is left to the system: there is nothing to save.
 
     Args:
       what: 'Evaluation' or 'Prediction'.
+      termination: that of the call's earlier parts, if it has many short ones. To make one, and to
+        wake the guard process twice, costs as much as a small step.
 
     Raises:
       Interrupted: at Ctrl-C.
@@ -289,9 +291,11 @@ def interruptible(what: str) -> Iterator[None]:
     if not free:
         yield
         return
-    termination = Termination(what)
+    has_more = termination is not None and not termination.requested
+    termination = termination if termination is not None and has_more else Termination(what)
+    handlers = dict.fromkeys(free, termination.handle)
     try:
-        with watching(dict.fromkeys(free, termination.handle), termination, restart=False):
+        with watching(handlers, termination, restart=False, has_more=has_more):
             yield
     except BaseException:
         if termination.exception is None:
