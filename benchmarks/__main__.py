@@ -23,6 +23,8 @@ from benchmarks.workloads import WAYS, WORKLOADS
 
 __all__ = ["main"]
 
+_OF_PAGE = "docs/performance.json"  # the figures behind the page's tables
+
 
 def main() -> None:
     """Measures, prints the report progressively, and writes the figures."""
@@ -52,7 +54,9 @@ def main() -> None:
     pythons = {way: python for way, python in pythons.items() if python}
     output = os.path.join(args.output, "figures.json")
     content = _content_of(output) if args.only or args.resume or args.rounds == 0 else {}
-    content = {**_machine(), "workloads": content.get("workloads", {})}
+    of_page = _content_of(_OF_PAGE) if args.only and args.docs else {}
+    earlier_workloads = {**of_page.get("workloads", {}), **content.get("workloads", {})}
+    content = {**_machine(), "workloads": earlier_workloads}
     workloads = [w for w in WORKLOADS if args.rounds and (not args.only or w.name in args.only)]
     for workload in workloads:
         previous = content["workloads"].get(workload.name, {}) if args.resume else {}
@@ -76,7 +80,7 @@ def _show(content: dict[str, Any], folder: str, in_docs: bool) -> None:
     note = "{date}, {cpus} CPUs, load {load:.1f}".format(**content)
     draw(os.path.join(folder, "chart.svg"), figures, note)
     if in_docs:
-        write_json("docs/performance.json", content)
+        write_json(_OF_PAGE, content)
         draw("docs/performance.svg", figures, note)
         with open("docs/performance.md", encoding="utf-8") as file:
             page = with_tables(file.read(), content)
