@@ -186,6 +186,8 @@ WORKLOADS = [
     _growth("batch", "a step of an MLP, 32 examples and more"),
     _growth("depth", "a step of an MLP, one hidden layer and more", _GROWTH[:3]),
     _growth("examples", "a step on 1,024 examples in memory and more"),
+    _growth("hooks", "a step of an MLP, one hook that fetches each loss and more", _GROWTH[:3]),
+    _growth("variables", "a step that updates 16 variables and more"),
     Workload(
         "growth_nodes",
         "first step of 3 BERT layers and more",
