@@ -1,10 +1,12 @@
 """Compiles programs with a TPU's own compiler for slices of each kind and writes the matrix.
 
     python -m parity.compile_for_tpu [PROGRAM ...] [--slices v5e-1,v3-8] [--checkouts FOLDER]
+        [--jax]
 
 The programs are those of ``parity/programs/`` and the digits model; with ``--checkouts``, those of
 ``parity/compiled/fetched.py`` too, whose repositories the folder holds as ``OWNER+NAME``. None of
-their steps runs. Needs the extra tpu-compile. Results are kept in
+their steps runs. With ``--jax``, the programs of many steps are compiled that JAX runs, of those
+without ``--checkouts``. Needs the extra tpu-compile. Results are kept in
 ``parity/COMPILED.json``, and a later run compiles only what is missing; ``--again`` compiles
 everything. The matrix is ``parity/COMPILED.md``, and in docs/tpu.md. The exit status is 1 if a step
 was neither compiled nor explained.
@@ -26,7 +28,7 @@ from typing import Any
 from estimator_bridge.compile_for import Slice, find_slice
 from parity.compiled.fetched import FETCHED, command
 from parity.compiled.page import in_docs, page, unexplained
-from parity.compiled.results import Results, write_atomically
+from parity.compiled.results import Results, cell_name, write_atomically
 from parity.compiled.several import by_replicas
 from parity.programs import PROGRAMS
 
@@ -47,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = Results(JSON)
     programs = options.programs or [*OWN, *(FETCHED if options.checkouts else ())]
     with tempfile.TemporaryDirectory() as folder:
-        _compile_own([p for p in programs if p in OWN], slices, results, options.again, folder)
+        own = [program for program in programs if program in OWN]
+        _compile_own(own, slices, results, options, folder)
         fetched_programs = [p for p in programs if p in FETCHED]
         if fetched_programs:
             data = Path(folder, "data")
@@ -76,7 +79,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--slices", default=SLICES, help=f"comma-separated (default: {SLICES})")
     parser.add_argument("--checkouts", type=Path, help="a folder of repositories, OWNER+NAME each")
     parser.add_argument("--again", action="store_true", help="compile everything again")
+    parser.add_argument("--jax", action="store_true", help="compile the programs that JAX runs")
     options = parser.parse_args(arguments)
+    if options.jax and options.checkouts:
+        parser.error("--jax covers the programs of parity/programs/ only: leave --checkouts out")
     unknown = sorted(set(options.programs) - set(choices))
     if unknown:
         parser.error(f"no such program: {', '.join(unknown)}; there are {', '.join(choices)}")
@@ -107,16 +113,22 @@ def _checkout(checkouts: Path, program: str) -> Path:
 
 
 def _compile_own(
-    programs: list[str], slices: list[Slice], results: Results, should_repeat: bool, folder: str
+    programs: list[str],
+    slices: list[Slice],
+    results: Results,
+    options: argparse.Namespace,
+    folder: str,
 ) -> None:
     """Compiles all in one process: loading TensorFlow and the compiler takes longer than most."""
     names = [one.name for one in slices]
-    programs = [p for p in programs if should_repeat or results.missing(p, names)]
+    cells = [cell_name(name, options.jax) for name in names]
+    programs = [p for p in programs if options.again or results.missing(p, cells)]
     if not programs:
         return
     out = Path(folder, "own.json")
     arguments = ["-m", "parity.compiled.worker", "--slices", ",".join(names), "--out", str(out)]
-    _process([*arguments, "own", *programs], folder, _OWN_SECS)
+    flags = ["--jax"] if options.jax else []
+    _process([*arguments, *flags, "own", *programs], folder, _OWN_SECS)
     _collect(out, results)
 
 

@@ -66,6 +66,10 @@ def test_an_unknown_option_shows_the_usage_of_its_command(capsys, arguments, usa
             ["--runtime", "jax:cpu:2", "--cores", "2", "a.py"],
             "--runtime and --cores both say where",
         ),
+        (
+            ["--runtime", "jax:4", "--compile-for", "v5e-8", "a.py"],
+            "write --runtime jax, without the rest of 'jax:4'",
+        ),
         (["--runtime", "jax:cpu:0", "a.py"], "'jax:cpu:0' names no devices of JAX"),
         (["--runtime", "torch", "a.py"], "wanted jax, jax:N or jax:cpu:N, got 'torch'"),
     ],

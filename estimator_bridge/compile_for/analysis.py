@@ -93,6 +93,7 @@ def analyse(
         sum(one.opcode == "while" and one.trips is None for one, _ in instructions),
         compiled.peak_bytes,
         step.sees_all,
+        step.block_steps,
     )
 
 

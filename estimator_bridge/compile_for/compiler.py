@@ -83,15 +83,21 @@ class Compiler:
         self.versions: dict[str, str] = {}
 
     def compile(
-        self, hlo: bytes, target: Slice, replicas: int, random_ops: Sequence[str] = ()
+        self,
+        hlo: bytes,
+        target: Slice,
+        replicas: int,
+        random_ops: Sequence[str] = (),
+        is_mesh: bool = False,
     ) -> Compiled:
         """Compiles a step for the first ``replicas`` cores of a slice.
 
         Args:
-          hlo: a serialized HloModuleProto.
+          hlo: a serialized HloModuleProto, or the text of a mesh's program.
           target: the slice.
           replicas: the number of replicas.
           random_ops: see ``LoweredStep``.
+          is_mesh: whether it is JAX's program of a mesh with a device for each replica.
 
         Raises:
           CompileError: the compiler is not installed, rejects the step, dies or takes too long.
@@ -108,6 +114,7 @@ class Compiler:
                     "options": target.options,
                     "replicas": replicas,
                     "random_ops": list(random_ops),
+                    "is_mesh": is_mesh,
                 }
             )
             if "missing" in answer:

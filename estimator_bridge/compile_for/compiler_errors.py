@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from estimator_bridge.compile_for.lowered import LoweredStep
+from estimator_bridge.compile_for.lowered import STEP_IN_PROGRAM, LoweredStep
 
 __all__ = ["explain_refusal"]
 
@@ -48,7 +48,9 @@ def explain_refusal(message: str, step: LoweredStep, line_of: Callable[[str], st
 
 def _places(message: str, step: LoweredStep, line_of: Callable[[str], str | None]) -> Sequence[str]:
     for pattern in _NAMES:
-        names = dict.fromkeys(pattern.findall(message))
+        names = dict.fromkeys(
+            name.rpartition(f"/{STEP_IN_PROGRAM}/")[2] for name in pattern.findall(message)
+        )
         places = [_made_at(name, line_of(name)) for name in names]
         if places:
             return places

@@ -25,6 +25,7 @@ from typing import Any
 _COSTS = ("flops", "transcendentals", "bytes accessed", "optimal_seconds")
 _MEMORY = ("argument", "output", "alias", "temp", "generated_code")
 _LOOK_SECS = 1.0
+_PARTITIONS = "mhlo.num_partitions"
 _OUT_OF_MEMORY = re.compile(r"RESOURCE_EXHAUSTED|CompileTimeHbmOom")
 # Locations in MLIR's text: an operation's name, and a name with the file that TensorFlow invents.
 _NAME = re.compile(r'^(#loc\d*) = loc\("((?:[^"\\]|\\.)+)"\)$', re.MULTILINE)
@@ -78,20 +79,27 @@ def _make_ready(topology: str, options: dict) -> None:
 
 
 def _compile(
-    hlo: str, text: str, topology: str, options: dict, replicas: int, random_ops: list[str]
+    hlo: str,
+    text: str,
+    topology: str,
+    options: dict,
+    replicas: int,
+    random_ops: list[str],
+    is_mesh: bool,
 ) -> dict[str, Any]:
     """Compiles one step.
 
     Args:
-      hlo: path of a serialized HloModuleProto.
+      hlo: path of a serialized HloModuleProto, or of the text of a mesh's program.
       text: path for the compiled module's text.
       topology: libtpu's name of the slice.
       options: further settings of the topology.
       replicas: the number of replicas.
       random_ops: TensorFlow's operations that a TPU draws with its own generator.
+      is_mesh: whether it is JAX's program of a mesh with a device for each replica, which is
+        compiled as it is.
     """
     from jax._src.interpreters import mlir
-    from jax._src.lib import _jax
     from jax._src.lib.mlir import ir
     from jax.experimental import topologies
 
@@ -101,10 +109,7 @@ def _compile(
     devices = devices[:replicas]
     start = time.perf_counter()
     with mlir.make_ir_context():
-        with open(hlo, "rb") as file:
-            module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(file.read()))
-        remove_copies(module, ir)
-        _use_own_generator(module, ir, frozenset(random_ops))
+        module = _parse(hlo, random_ops, is_mesh)
         try:
             compiled = _compile_module(module, devices)
         except Exception as error:
@@ -129,6 +134,20 @@ def _compile(
     }
 
 
+def _parse(hlo: str, random_ops: list[str], is_mesh: bool) -> Any:
+    from jax._src.lib import _jax
+    from jax._src.lib.mlir import ir
+
+    with open(hlo, "rb") as file:
+        content = file.read()
+    if is_mesh:
+        return ir.Module.parse(content)
+    module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(content))
+    remove_copies(module, ir)
+    _use_own_generator(module, ir, frozenset(random_ops))
+    return module
+
+
 def _read(compiled: Any) -> Any:
     """Returns the compiled module, which libtpu wrote and jaxlib reads.
 
@@ -150,15 +169,19 @@ def _read(compiled: Any) -> Any:
 
 
 def _compile_module(module: Any, devices: Any, **options: Any) -> Any:
-    """Compiles a module for one replica per device, with libtpu options."""
+    """Compiles a module for one replica, or one partition, per device, with libtpu options."""
     import numpy as np
     from jax._src import compiler
     from jax._src.lib import _jax
 
+    # A module says so itself if it is a mesh's.
+    attributes = module.operation.attributes
+    partitions = attributes[_PARTITIONS].value if _PARTITIONS in attributes else 1
+    replicas = len(devices) // partitions
     settings = compiler.get_compile_options(
-        num_replicas=len(devices),
-        num_partitions=1,
-        device_assignment=np.array([device.id for device in devices]).reshape(-1, 1),
+        num_replicas=replicas,
+        num_partitions=partitions,
+        device_assignment=np.array([one.id for one in devices]).reshape(replicas, partitions),
         env_options_overrides=options or None,
     )
     return devices[0].client.compile(

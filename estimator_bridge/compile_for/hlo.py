@@ -8,6 +8,8 @@ import math
 import re
 from collections.abc import Iterator
 
+from estimator_bridge.compile_for.lowered import STEP_IN_PROGRAM
+
 __all__ = ["Instruction", "Module", "Shape", "parse_module"]
 
 _ITEM_BYTES = {
@@ -20,7 +22,7 @@ _INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?(?P<name>[\w.-]+) = (?P<rest>.*)$")
 _COMMENT = re.compile(r"/\*.*?\*/")
 # Computations that an instruction runs; those of a fusion are part of the fusion.
 _RUNS = re.compile(r"(?:body|condition|to_apply|calls|true_computation|false_computation"
-                   r"|branch_computations)=\{?((?:%?[\w.-]+(?:, )?)+)\}?")  # fmt: skip
+                   r"|branch_computations)=(\{[^}]*\}|%?[\w.-]+)")  # fmt: skip
 _CALLERS = ("while", "call", "conditional", "async-start")
 _OPERAND = re.compile(r"%([\w.-]+)")
 _SPACE = re.compile(r"S\((\d+)\)")
@@ -150,7 +152,7 @@ class Module:
 def _callees(text: str) -> list[str]:
     names = []
     for group in _RUNS.findall(text):
-        names += [name.strip().lstrip("%") for name in group.split(",")]
+        names += [name.strip().lstrip("%") for name in group.strip("{}").split(",")]
     return names
 
 
@@ -189,10 +191,9 @@ def _instruction(name: str, rest: str) -> Instruction | None:
     opcode, _, text = rest[end:].lstrip().partition("(")
     if not re.fullmatch(r"[\w-]+", opcode):
         return None
-    op_name = re.search(r'metadata=\{[^}]*?op_name="([^"]*)"', text)
-    return Instruction(
-        name, opcode, tuple(_shapes(rest[:end])), op_name[1] if op_name else "", text
-    )
+    match = re.search(r'metadata=\{[^}]*?op_name="([^"]*)"', text)
+    op_name = match[1].rpartition(f"/{STEP_IN_PROGRAM}/")[2] if match else ""
+    return Instruction(name, opcode, tuple(_shapes(rest[:end])), op_name, text)
 
 
 def _end_of_type(rest: str) -> int:

@@ -8,6 +8,8 @@ import os
 import sys
 from collections.abc import Callable
 
+from estimator_bridge.base.jax_names import parse_jax_name
+from estimator_bridge.base.tpu_presence import RUNTIME
 from estimator_bridge.compile_for.analysis import LineOf, analyse, analyse_refused
 from estimator_bridge.compile_for.batch_search import LargestBatch, Search, SearchEndError, Trial
 from estimator_bridge.compile_for.compiler import shared_compiler
@@ -60,10 +62,11 @@ class CompileJob:
           CompileError: its Python does not exist, or has no supported release of the compiler.
         """
         target = self.request.target
-        if not target.chip.runs_tensorflow:
+        if not (target.chip.runs_tensorflow or self.request.on_jax):
             self.say(
                 f"{target.name}: Google offers this chip for JAX and PyTorch, not for TensorFlow. "
-                "The report shows the compiler's result; the program cannot run there."
+                "The report shows the compiler's result; the program runs there on JAX "
+                "(--runtime jax) only."
             )
         self._compiler.start(target)
 
@@ -142,7 +145,9 @@ class CompileJob:
     ) -> StepReport:
         target = self.request.target
         try:
-            compiled = self._compiler.compile(step.hlo, target, step.replicas, step.random_ops)
+            compiled = self._compiler.compile(
+                step.hlo, target, step.replicas, step.random_ops, bool(step.block_steps)
+            )
         except CompileError as error:
             raise _explain(error, step, line_of) from error
         return analyse(name, step, compiled, target, examples, line_of)
@@ -217,7 +222,11 @@ def _job_of_environment() -> CompileJob | None:
 
 
 def start_job(
-    target: str, only: bool = False, report: str | None = None, finds_batch: bool = False
+    target: str,
+    only: bool = False,
+    report: str | None = None,
+    finds_batch: bool = False,
+    on_jax: bool = False,
 ) -> CompileJob:
     """Makes this process compile the steps of the program that it runs.
 
@@ -228,13 +237,15 @@ def start_job(
       only: whether to compile without running any step.
       report: the path of the report, or None; see ``write_report``.
       finds_batch: whether to search for the largest batches that fit.
+      on_jax: see ``Request``; also if the environment has JAX run the steps.
 
     Raises:
       ValueError: see ``Request.make``.
       CompileError: the compiler's Python does not exist, or has no supported release of the
         compiler.
     """
-    Request.make(target, only, report, finds_batch).write_to(os.environ)
+    on_jax = on_jax or parse_jax_name(os.environ.get(RUNTIME)) is not None
+    Request.make(target, only, report, finds_batch, on_jax).write_to(os.environ)
     _job_of_environment.cache_clear()
     job = _job_of_environment()
     assert job is not None

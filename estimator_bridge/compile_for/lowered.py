@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 
-__all__ = ["Argument", "Finding", "LoweredStep"]
+__all__ = ["STEP_IN_PROGRAM", "Argument", "Finding", "LoweredStep"]
+
+STEP_IN_PROGRAM = "estimator_bridge_step"  # precedes names of a step's operations in JAX's program
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +55,7 @@ class LoweredStep:
     """A step of one replica as XLA's HLO.
 
     Attributes:
-      hlo: a serialized HloModuleProto.
+      hlo: a serialized HloModuleProto; see ``block_steps``.
       replicas: the number of replicas that its sums run over.
       arguments: the arguments in the order of the computation's parameters.
       sums: the number of sums over replicas in the model.
@@ -61,6 +63,8 @@ class LoweredStep:
       dynamic: operations whose results have no static shape.
       sees_all: whether each replica sees the whole batch.
       random_ops: operations that a TPU draws with its own generator.
+      block_steps: the number of steps whose batches JAX's program of all replicas holds; ``hlo`` is
+        that program's StableHLO text then. 0 for one replica's step.
     """
 
     hlo: bytes
@@ -71,3 +75,4 @@ class LoweredStep:
     dynamic: tuple[Finding, ...] = ()
     sees_all: bool = False
     random_ops: tuple[str, ...] = ()
+    block_steps: int = 0

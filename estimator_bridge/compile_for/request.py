@@ -9,7 +9,8 @@ import dataclasses
 import os
 from collections.abc import Mapping, MutableMapping
 
-from estimator_bridge.base.tpu_presence import CORES
+from estimator_bridge.base.jax_names import JaxName, parse_jax_name
+from estimator_bridge.base.tpu_presence import CORES, RUNTIME
 from estimator_bridge.compile_for.report_file import check_report_file
 from estimator_bridge.compile_for.slices import Slice, find_slice
 
@@ -35,6 +36,7 @@ class Request:
       python: the interpreter with the compiler; None for this one.
       secs: the time limit for compiling one step.
       finds_batch: whether to search for the largest batches that fit.
+      on_jax: whether JAX runs the steps, whose program is compiled then.
     """
 
     target: Slice
@@ -43,6 +45,7 @@ class Request:
     python: str | None = None
     secs: float = _DEFAULT_SECS
     finds_batch: bool = False
+    on_jax: bool = False
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Request | None:
@@ -60,11 +63,17 @@ class Request:
             environ.get(_PYTHON) or None,
             _seconds(environ.get(_SECS)),
             bool(environ.get(_FIND)),
+            parse_jax_name(environ.get(RUNTIME)) is not None,
         )
 
     @classmethod
     def make(
-        cls, target: str, only: bool = False, report: str | None = None, finds_batch: bool = False
+        cls,
+        target: str,
+        only: bool = False,
+        report: str | None = None,
+        finds_batch: bool = False,
+        on_jax: bool = False,
     ) -> Request:
         """Returns a request for a slice, with the other options from this process's environment.
 
@@ -80,13 +89,15 @@ class Request:
             )
         tpu_slice = find_slice(target)
         report = None if report is None else check_report_file(report)
-        return cls(tpu_slice, only, report, python, secs, finds_batch)
+        return cls(tpu_slice, only, report, python, secs, finds_batch, on_jax)
 
     def write_to(self, environ: MutableMapping[str, str]) -> None:
-        """Writes this request to an environment, with one emulated core per replica."""
+        """Writes this request to an environment, with a CPU device or core for each replica."""
         environ[_SLICE] = self.target.name
-        environ[CORES] = str(self.target.replicas)
+        replicas = self.target.replicas
         for name, value in (
+            (CORES, "" if self.on_jax else str(replicas)),
+            (RUNTIME, str(JaxName(replicas, on_cpu=True)) if self.on_jax else ""),
             (_ONLY, "1" if self.only else ""),
             (_REPORT, self.report or ""),
             (_FIND, "1" if self.finds_batch else ""),

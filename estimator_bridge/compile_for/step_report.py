@@ -181,6 +181,7 @@ class StepReport:
       compiler_bytes: the peak memory of the compiler's process.
       sees_all: whether each replica sees the whole batch, such as a short last one that cannot be
         divided.
+      block_steps: see ``LoweredStep``.
     """
 
     name: str
@@ -204,6 +205,7 @@ class StepReport:
     loops_counted_once: int
     compiler_bytes: int
     sees_all: bool = False
+    block_steps: int = 0
 
     @property
     def flops_per_example(self) -> float | None:

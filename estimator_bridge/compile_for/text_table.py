@@ -61,6 +61,8 @@ def _figures(step: StepReport) -> list[str]:
             f"units at {line.matrix_share:.1%} of their peak at most",
         ),
     ]
+    if step.block_steps:
+        rows.append(("program", f"JAX's, with the batches of {step.block_steps} step(s) a call"))
     if step.replicas > 1 and (sums.asked or sums.count):
         rows.append(
             (

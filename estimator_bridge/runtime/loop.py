@@ -161,8 +161,11 @@ class StepLoop:
         with eager_mode(), tf.device(host_device()):
             self._many.check_blocks()
 
-    def lower(self, replicas: int, has_values: bool = True) -> LoweredStep:
+    def lower(
+        self, replicas: int, has_values: bool = True, steps: int | None = None
+    ) -> LoweredStep:
         """Lowers a replica's part of the step for a TPU's compiler: see ``StepLowering.lower``."""
+        del steps  # whose loop is not lowered
         if has_values:
             self._step.run.check_ready()
         with eager_mode(), tf.device(host_device()):

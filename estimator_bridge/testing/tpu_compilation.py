@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from estimator_bridge.base.jax_names import JaxName
 from estimator_bridge.compile_for import CompileJob, NotCompiledReason, Report, Request
 from estimator_bridge.model import MODE_NAMES, ModeKeys, TPURunConfig
 from estimator_bridge.runtime import emulate_cores
@@ -30,6 +31,7 @@ def compile_for_tpu(
     modes: Sequence[str] = _MODES,
     eval_steps: int | None = None,
     find_batch_size: bool = False,
+    on_jax: bool = False,
 ) -> Report:
     """Compiles a model's steps for a TPU slice with libtpu, the TPU's own compiler; runs nothing.
 
@@ -52,6 +54,8 @@ def compile_for_tpu(
       find_batch_size: whether to search the largest global batch of each mode that fits the chip's
         memory, which compiles the step about ten times. The report's ``batches`` has the result.
         A given batch that does not fit is then not an error.
+      on_jax: whether to compile the programs that JAX runs, of many steps on all replicas, instead
+        of one replica's step as TensorFlow runs it; needs ``estimator-bridge[jax]``.
 
     Returns:
       The compiler's figures for each step; ``print(report.table())`` shows them.
@@ -65,13 +69,15 @@ def compile_for_tpu(
     unknown = [mode for mode in modes if mode not in _MODES]
     if unknown or not modes:
         raise ValueError(f"modes must be some of {list(_MODES)}, got {list(modes)}.")
-    request = Request.make(target, only=True, finds_batch=find_batch_size)
+    request = Request.make(target, only=True, finds_batch=find_batch_size, on_jax=on_jax)
     job = CompileJob(request)
     eval_size = eval_batch_size or train_batch_size
     job.start()
-    emulate_cores(request.target.replicas)
+    replicas = request.target.replicas
+    master = str(JaxName(replicas, on_cpu=True)) if on_jax else f"emulated:{replicas}"
+    if not on_jax:
+        emulate_cores(replicas)
     with tempfile.TemporaryDirectory() as folder:
-        master = f"emulated:{request.target.replicas}"
         estimator = TPUEstimator(
             model_fn,
             config=TPURunConfig(master=master, model_dir=folder, tf_random_seed=1),

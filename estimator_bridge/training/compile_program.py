@@ -15,7 +15,7 @@ from estimator_bridge.compile_for import (
     SearchEndError,
     Trial,
 )
-from estimator_bridge.errors import NotCompilableError, XlaMissingError
+from estimator_bridge.errors import NotCompilableError, NotOnJaxError, XlaMissingError
 from estimator_bridge.graph import continue_trace
 from estimator_bridge.runtime import StepLoop
 from estimator_bridge.tensorflow_private.names import eager_mode
@@ -94,7 +94,7 @@ def _find_batch(
             lowered = step.lower(_loop(other), has_values=False)
         except XlaMissingError:
             raise
-        except NotCompilableError as error:
+        except (NotCompilableError, NotOnJaxError) as error:
             raise SearchEndError(str(error).splitlines()[0]) from error
         finally:
             other.close()
@@ -116,10 +116,18 @@ def _loop(program: Program) -> StepLoop:
 def _compile_one(job: CompileJob, program: Program) -> Trial | None:
     """Compiles a step; returns None if that failed for other reasons than memory."""
     try:
-        report = compile_loop(job, program.traced_step, _loop(program), has_values=False)
-        return Trial(True, report.memory.total)
+        loop = _loop(program)
     except XlaMissingError:
         raise  # no step can be compiled
+    except (NotCompilableError, NotOnJaxError) as error:
+        reason = CompileError(NotCompiledReason.TENSORFLOW, str(error))
+        job.refuse(program.traced_step.name, reason)
+        return None
+    try:
+        report = compile_loop(job, program.traced_step, loop, has_values=False)
+        return Trial(True, report.memory.total)
+    except XlaMissingError:
+        raise
     except NotCompilableError:
         return None  # the report has it
     except CompileError as error:

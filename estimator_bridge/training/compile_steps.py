@@ -54,7 +54,8 @@ class TracedStep:
           loop: the loop of the step.
           has_values: whether the variables have values.
         """
-        lowered = loop.lower(self.execution.strategy.num_replicas_in_sync, has_values)
+        steps = self.execution.loop_limits(self.mode).fixed
+        lowered = loop.lower(self.execution.strategy.num_replicas_in_sync, has_values, steps)
         names = dict(zip(self.inputs, input_names(self.plan.input.spec)))
         arguments = tuple(
             dataclasses.replace(one, name=names.get(f"{one.name}:0", one.name))

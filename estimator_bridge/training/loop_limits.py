@@ -14,6 +14,9 @@ class LoopLimits:
       hooks_wait: whether a hook that is due earlier waits for the end of the call; always so
         with a fixed number of steps.
       first: the number of steps of a call as long as their time is not known.
+
+    Attributes:
+      fixed: the fixed number of steps per call; None if they are bounded by time.
     """
 
     def __init__(
@@ -23,15 +26,15 @@ class LoopLimits:
         hooks_wait: bool = False,
         first: int = 1,
     ):
-        self._seconds, self._fixed, self._first = seconds, steps, first
+        self._seconds, self.fixed, self._first = seconds, steps, first
         self.hooks_wait = hooks_wait or steps is not None
         self._rate: float | None = None
         self._is_compiled = False
 
     def steps(self) -> int:
         """Returns the largest number of steps for the next call."""
-        if self._fixed is not None:
-            return self._fixed
+        if self.fixed is not None:
+            return self.fixed
         return self._first if self._rate is None else max(1, int(self._rate * self._seconds))
 
     def observe(self, steps: int, seconds: float) -> None:

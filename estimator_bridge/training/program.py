@@ -201,7 +201,9 @@ class Program:
 
         xla = XlaMode.OFF if "jit_compile" in options else self.xla_mode
         if is_on_jax(strategy):
-            return make()
+            loop = make()
+            self._compile_for_tpu(loop)
+            return loop
         if xla is XlaMode.OFF:
             loop = make()
         elif xla is XlaMode.ON and self.mode == ModeKeys.TRAIN:
@@ -225,7 +227,8 @@ class Program:
           NotOnJaxError: it has not.
           NotCompilableError: it compiles steps, and cannot compile this one.
         """
-        if is_on_jax(self.execution.strategy):
+        job = current_job()
+        if is_on_jax(self.execution.strategy) and not (job and job.request.only):
             outputs = self.traced.outputs.values()
             with contextlib.suppress(
                 tf.errors.InvalidArgumentError

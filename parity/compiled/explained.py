@@ -49,10 +49,11 @@ EXPLAINED: dict[str, dict[str, str]] = {
             "gradients in XLA (`parity/programs/partitioned.py`, `optimizer.minimize`). A "
             "CrossShardOptimizer makes it dense."
         ),
-        "Reading input as constant from a dynamic tensor": (
+        **dict.fromkeys(
+            ("Reading input as constant from a dynamic tensor", "The shape of its result is not"),
             "`tf.nn.embedding_lookup` of a partitioned table divides the ids by part, which gives "
             "shapes that depend on data (`parity/programs/partitioned.py`, line 47). Leave the "
-            "partitioner out: a TPU's variables are not spread over parameter servers."
+            "partitioner out: a TPU's variables are not spread over parameter servers.",
         ),
     },
     "warm_start": {

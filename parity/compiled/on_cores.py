@@ -17,13 +17,32 @@ from estimator_bridge.compile_for import CompileError, CompileOnlyEnd, NotCompil
 from parity import environment
 from parity.compiled.several import SeveralSlices
 
-__all__ = ["DIGITS", "Modes", "compile_program", "emulate_cores", "program_on_cores"]
+__all__ = [
+    "DIGITS",
+    "Modes",
+    "compile_program",
+    "emulate_cores",
+    "make_cores",
+    "program_on_cores",
+]
 
 emulate_cores = eb.runtime.emulate_cores
 
 DIGITS = "digits"
 TRAIN_EXAMPLES, EVAL_EXAMPLES = 6, 8  # a replica's batch, as the programs have it
 _DIGITS_BATCH = 64
+
+
+def make_cores(count: int, on_jax: bool = False) -> None:
+    """Makes emulated cores, or CPU devices of JAX, before a program needs fewer."""
+    if on_jax:
+        eb.tpu.TPUClusterResolver(_master(count, on_jax))
+    else:
+        emulate_cores(count)
+
+
+def _master(count: int, on_jax: bool) -> str:
+    return f"jax:cpu:{count}" if on_jax else f"emulated:{count}"
 
 
 def compile_program(name: str, job: SeveralSlices) -> None:
@@ -37,11 +56,12 @@ def compile_program(name: str, job: SeveralSlices) -> None:
       job: says for which slices; must be this process's.
     """
     replicas = job.request.target.replicas
+    master = _master(replicas, job.request.on_jax)
     with tempfile.TemporaryDirectory() as folder:
         parts = (
-            _digits(folder, replicas)
+            _digits(folder, replicas, master)
             if name == DIGITS
-            else program_on_cores(name, folder, replicas)
+            else program_on_cores(name, folder, replicas, master)
         )
         estimator, train_input, eval_input, predict_input = parts
         calls: dict[str, Callable[[], Any]] = {
@@ -61,7 +81,7 @@ def compile_program(name: str, job: SeveralSlices) -> None:
 Modes = tuple[eb.tpu.TPUEstimator, Callable, Callable, Callable]
 
 
-def _digits(folder: str, replicas: int) -> Modes:
+def _digits(folder: str, replicas: int, master: str) -> Modes:
     from models.mnist.dataset import make_dataset, open_data
     from models.mnist.model import MODEL
 
@@ -75,7 +95,7 @@ def _digits(folder: str, replicas: int) -> Modes:
     batch = _DIGITS_BATCH * replicas
     estimator = eb.tpu.TPUEstimator(
         MODEL.tpu_model_fn,
-        config=eb.tpu.RunConfig(master=f"emulated:{replicas}", model_dir=folder),
+        config=eb.tpu.RunConfig(master=master, model_dir=folder),
         params={"learning_rate": 1e-3, "train_steps": 100},
         train_batch_size=batch,
         eval_batch_size=batch,

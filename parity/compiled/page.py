@@ -7,7 +7,7 @@ from typing import Any
 
 from parity.compiled.counted import BY_HAND
 from parity.compiled.explained import EXPLAINED
-from parity.compiled.results import Results
+from parity.compiled.results import ON_JAX, Results
 from parity.page_tables import with_table
 
 __all__ = ["figures_table", "in_docs", "matrix", "page", "unexplained"]
@@ -119,7 +119,12 @@ def unexplained(results: Results) -> list[str]:
 
 def _slices(results: Results) -> list[str]:
     names = {name for steps_by_slice in results.programs.values() for name in steps_by_slice}
-    return sorted(names, key=lambda name: (name.partition("-")[0], int(name.partition("-")[2])))
+
+    def place(name: str) -> tuple[bool, str, int]:
+        kind, _, number = name.removesuffix(ON_JAX).partition("-")
+        return name.endswith(ON_JAX), kind, int(number)
+
+    return sorted(names, key=place)
 
 
 def _reason(program: str, step: dict[str, Any]) -> str | None:

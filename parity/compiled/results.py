@@ -12,7 +12,14 @@ from typing import Any
 
 from estimator_bridge.compile_for import Refusal, StepReport
 
-__all__ = ["Results", "summary", "write_atomically"]
+__all__ = ["ON_JAX", "Results", "cell_name", "summary", "write_atomically"]
+
+ON_JAX = " on JAX"  # after a slice's name: the programs that JAX runs
+
+
+def cell_name(target: str, on_jax: bool) -> str:
+    """Returns the name of a column of the matrix."""
+    return target + ON_JAX * on_jax
 
 
 def summary(steps: Iterable[StepReport | Refusal]) -> list[dict[str, Any]]:

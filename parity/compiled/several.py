@@ -23,16 +23,22 @@ class SeveralSlices(CompileJob):
     Args:
       slices: for which; at least one.
       tell: see ``CompileJob``.
+      on_jax: whether JAX's programs are compiled.
 
     Raises:
       ValueError: they differ in how many replicas they have.
     """
 
-    def __init__(self, slices: Sequence[Slice], tell: Callable[[str], None] | None = None):
+    def __init__(
+        self,
+        slices: Sequence[Slice],
+        tell: Callable[[str], None] | None = None,
+        on_jax: bool = False,
+    ):
         if len({one.replicas for one in slices}) != 1:
             names = ", ".join(f"{one.name}: {one.replicas}" for one in slices)
             raise ValueError(f"The slices must have equally many replicas, got {names}.")
-        requests = [Request.make(one.name, only=True) for one in slices]
+        requests = [Request.make(one.name, only=True, on_jax=on_jax) for one in slices]
         super().__init__(requests[0], tell)
         self.jobs = [CompileJob(request, tell) for request in requests]
 

@@ -16,22 +16,22 @@ from estimator_bridge.compile_for.text_table import table_of
 TEXT = (Path(__file__).parent / "recorded" / "training_v5e_8.txt").read_text(encoding="utf-8")
 LOOP = """HloModule loop
 
-%body (p: (s32[], f32[4])) -> (s32[], f32[4]) {
+%round (p: (s32[], f32[4])) -> (s32[], f32[4]) {
   %p = (s32[], f32[4]{0:T(128)}) parameter(0)
   ROOT %f = f32[4]{0:T(128)} fusion(%p), calls=%x, metadata={op_name="in_loop"}, \
 backend_config={"estimated_cycles":"7"}
 }
 
-%cond (p: (s32[], f32[4])) -> pred[] {
+%test (p: (s32[], f32[4])) -> pred[] {
   %p.1 = (s32[], f32[4]{0:T(128)}) parameter(0)
   ROOT %c = pred[] compare(%p.1, %p.1), backend_config={"estimated_cycles":"1"}
 }
 
 ENTRY %main (a: f32[4]) -> f32[4] {
   %a = f32[4]{0:T(128)} parameter(0)
-  %known = (s32[], /*index=1*/f32[4]{0:T(128)}) while(%a), condition=%cond, body=%body, \
+  %known = (s32[], /*index=1*/f32[4]{0:T(128)}) while(%a), condition=%test, body=%round, \
 backend_config={"known_trip_count":{"n":"5"}}
-  %unknown = (s32[], f32[4]{0:T(128)}) while(%known), condition=%cond, body=%body
+  %unknown = (s32[], f32[4]{0:T(128)}) while(%known), condition=%test, body=%round
   ROOT %out = f32[4]{0:T(128)} outfeed(%unknown)
 }
 """

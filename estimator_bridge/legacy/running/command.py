@@ -222,7 +222,7 @@ def _set_variables(arguments: argparse.Namespace) -> None:
     for name, value in (
         (CHECKS_TPU, arguments.check_tpu and "1"),
         (CORES, arguments.cores and str(arguments.cores)),
-        (RUNTIME, arguments.runtime),
+        (RUNTIME, None if arguments.compile_for else arguments.runtime),  # a job sets it
         ("TPU_NAME", arguments.tpu),
         (MONITOR, None if arguments.monitor is None else str(int(arguments.monitor))),
     ):
@@ -253,9 +253,13 @@ def _wrong_usage(arguments: argparse.Namespace, program: list[str]) -> str | Non
         )
     if arguments.check_tpu and not arguments.cores:
         return "--check-tpu checks the steps that run on emulated cores: give --cores N too"
-    if arguments.runtime and (arguments.cores or arguments.compile_for):
-        other = "--cores" if arguments.cores else "--compile-for"
-        return f"--runtime and {other} both say where steps run: give one of them"
+    if arguments.runtime and arguments.cores:
+        return "--runtime and --cores both say where steps run: give one of them"
+    if arguments.compile_for and arguments.runtime not in (None, "jax"):
+        return (
+            f"--compile-for says how many devices there are: write --runtime jax, without the rest "
+            f"of {arguments.runtime!r}"
+        )
     try:
         requested_cluster(arguments)
     except ValueError as error:
@@ -278,7 +282,11 @@ def _compile_job(arguments: argparse.Namespace) -> CompileJob:
             "--cores and --compile-for both set the number of cores: leave --cores out"
         )
     return start_job(
-        arguments.compile_for, arguments.compile_only, arguments.report, arguments.find_batch_size
+        arguments.compile_for,
+        arguments.compile_only,
+        arguments.report,
+        arguments.find_batch_size,
+        on_jax=bool(arguments.runtime),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from estimator_bridge.errors import NotOnJaxError
 from estimator_bridge.runtime.on_jax.block_reader import BlockReader, ReadBlock
 from estimator_bridge.runtime.on_jax.program import Results, whole_sharding
-from estimator_bridge.runtime.on_jax.step import JaxStep
+from estimator_bridge.runtime.on_jax.step import JaxStep, padded_block
 from estimator_bridge.runtime.on_jax.values import JaxValues
 from estimator_bridge.runtime.step_values import LoopResult
 
@@ -114,7 +114,7 @@ class Blocks:
         fitting = [size for size in self._sizes if count <= size <= 4 * count]
         if fitting:
             return min(fitting)
-        self._sizes.append(1 << (count - 1).bit_length())
+        self._sizes.append(padded_block(count))
         return self._sizes[-1]
 
 

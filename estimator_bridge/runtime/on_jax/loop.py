@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.compile_for import LoweredStep
-from estimator_bridge.graph import LiftedSession, host_device, with_user_line
+from estimator_bridge.graph import LiftedSession, with_user_line
 from estimator_bridge.runtime.on_jax.blocks import Blocks
 from estimator_bridge.runtime.on_jax.device_errors import explained_device_errors
 from estimator_bridge.runtime.on_jax.host_steps import HostSteps
@@ -20,7 +20,6 @@ from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.prepared_step import prepare_step
 from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.runtime.step_values import LoopRequest, LoopResult, Step
-from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["JaxLoop"]
 
@@ -110,9 +109,15 @@ class JaxLoop:
         """Does nothing: a loop is not made before XLA can compile its step."""
         del for_tpu, exempt_ops
 
-    def lower(self, replicas: int, has_values: bool = True) -> LoweredStep:
-        """Lowers a replica's part of the step for a TPU's compiler: see ``StepLowering.lower``."""
-        if has_values:
-            self._step.run.check_ready()
-        with eager_mode(), tf.device(host_device()):
-            return self._step.run.lowering.lower(replicas, has_values)
+    def lower(
+        self, replicas: int, has_values: bool = True, steps: int | None = None
+    ) -> LoweredStep:
+        """Lowers the program that runs on JAX for a TPU's compiler.
+
+        Args:
+          replicas: the number of replicas, which is the strategy's.
+          has_values: whether the variables have values, which are not used.
+          steps: the number of steps of a call; None if unknown.
+        """
+        del replicas, has_values
+        return self._step.lower_for_tpu(steps)

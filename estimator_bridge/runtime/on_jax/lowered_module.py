@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from estimator_bridge.compile_for.compiler_main import remove_copies
+from estimator_bridge.compile_for.lowered import STEP_IN_PROGRAM
 from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
 
 __all__ = ["LiftedPrimitive"]
@@ -30,7 +31,7 @@ class LiftedPrimitive:
 
     Attributes:
       outputs: the shape and the dtype of each output.
-      parameters: the shapes of the parameters.
+      parameters: the shape and the dtype of each parameter.
       has_convolutions: whether the step has any.
     """
 
@@ -43,9 +44,9 @@ class LiftedPrimitive:
         self.has_convolutions = "stablehlo.convolution" in text
         with mlir.make_ir_context():
             main = _main(mlir.ir.Module.parse(text), mlir.ir)
-            self.parameters = [_shape_and_dtype(t, mlir.ir)[0] for t in main.inputs]
+            self.parameters = [_shape_and_dtype(t, mlir.ir) for t in main.inputs]
             self.outputs = [_shape_and_dtype(t, mlir.ir) for t in main.results]
-        primitive = Primitive("estimator_bridge_step")
+        primitive = Primitive(STEP_IN_PROGRAM)
         primitive.multiple_results = True
         primitive.def_abstract_eval(lambda *_: [ShapedArray(*one) for one in self.outputs])
         mlir.register_lowering(primitive, _inlining(text))
@@ -65,7 +66,7 @@ def _inlining(text: str) -> Any:
         program, step = context.module_context, ir.Module.parse(text)
         results = list(_main(step, ir).results)
         name = mlir.merge_mlir_modules(
-            program.module, "estimator_bridge_step", step, dst_symtab=program.symbol_table
+            program.module, STEP_IN_PROGRAM, step, dst_symtab=program.symbol_table
         )
         callee = {"callee": ir.FlatSymbolRefAttr.get(name)}
         return ir.Operation.create("func.call", results, list(arguments), callee).results
@@ -81,7 +82,7 @@ def _stablehlo(hlo: bytes) -> str:
     with mlir.make_ir_context():
         module = mlir.ir.Module.parse(_jax.mlir.hlo_to_stablehlo(hlo))
         remove_copies(module, mlir.ir)
-        text = module.operation.get_asm(enable_debug_info=False)
+        text = module.operation.get_asm(enable_debug_info=True)
     # A sum over replicas has no channel, and a sum over a mesh's devices has one of its own. Their
     # numbers are the same for each step, as JAX's cache on disk compares the whole program.
     channels = itertools.count(_FIRST_CHANNEL)

@@ -65,8 +65,17 @@ class StepsProgram:
       shape: the results wanted.
       results: the number of outputs before the updated variables.
       devices: JAX's devices, one for each replica.
+      target: the platform that it is lowered for (``for_tpu``); None if it is to be called.
 
     Attributes:
+      shape: the results wanted.
+      step: one replica's step.
+      arguments: its arguments.
+      mesh: the devices.
+      parts: the shardings of the components of a block of batches.
+      jitted: the function that JAX compiles.
+      is_single: whether a call runs one step, without a loop, whatever the loss before: XLA
+        computes convolutions ten times as slowly in a loop on a CPU.
       fixed: the variables that it reads only, in the order of a call.
       updated: the variables that it updates, in the order of a call.
     """
@@ -78,27 +87,27 @@ class StepsProgram:
         shape: StepsShape,
         results: int,
         devices: Sequence[Any],
+        target: str | None = None,
     ):
         import jax
         from jax.sharding import NamedSharding, PartitionSpec
 
-        self._arguments, self._shape, self._results = lowered.arguments, shape, results
-        self._step = LiftedPrimitive(lowered.hlo)
+        self.arguments, self.shape, self._results = lowered.arguments, shape, results
+        self.step = LiftedPrimitive(lowered.hlo)
         shapes = [tuple(one.shape) for one in lowered.arguments]
-        if self._step.parameters != shapes:
-            raise AssertionError(f"Parameters {self._step.parameters} of a step with {shapes}.")
+        if [one for one, _ in self.step.parameters] != shapes:
+            raise AssertionError(f"Parameters {self.step.parameters} of a step with {shapes}.")
         variables = [one.name for one in lowered.arguments if one.kind == "variable"]
         self.updated = list(updates)
         self.fixed = [name for name in variables if name not in self.updated]
-        self._whole, spec = whole_sharding(devices), PartitionSpec
-        self._mesh = self._whole.mesh
+        self.mesh, spec = whole_sharding(devices).mesh, PartitionSpec
         parts = [
             spec() if axis is None else spec(*[None] * (axis + 1), REPLICAS) for axis in shape.axes
         ]
-        self._parts = [NamedSharding(self._mesh, part) for part in parts]
+        self.parts = [NamedSharding(self.mesh, part) for part in parts]
         run_on_replicas = jax.shard_map(
             self._many,
-            mesh=self._mesh,
+            mesh=self.mesh,
             in_specs=(
                 spec(), spec(), spec(), spec(), [spec(REPLICAS)] * len(shape.last),
                 parts, [spec()] * shape.fed,
@@ -110,32 +119,29 @@ class StepsProgram:
             ),
             check_vma=False,
         )  # fmt: skip
-        self._call = jax.jit(run_on_replicas, donate_argnums=8)
-
-    @property
-    def is_single(self) -> bool:
-        """Whether a call runs one step, without a loop, whatever the loss before.
-
-        XLA computes convolutions ten times as slowly in a loop on a CPU.
-        """
-        return self._step.has_convolutions and self._mesh.devices.flat[0].platform == "cpu"
+        platform = target or self.mesh.devices.flat[0].platform
+        self.is_single = self.step.has_convolutions and platform == "cpu"
+        # What is lowered for another platform has all arguments, so that each can be named.
+        self.jitted = jax.jit(run_on_replicas, donate_argnums=8, keep_unused=target is not None)
 
     def output_shape(self, index: int) -> tuple[int, ...]:
         """Returns the shape of an output of a step, on one replica."""
-        return self._step.outputs[index][0]
+        return self.step.outputs[index][0]
 
     def start(self) -> Results:
         """Returns the results before the first step."""
         import jax
         from jax.sharding import NamedSharding, PartitionSpec
 
-        replicas = self._mesh.size
-        split = NamedSharding(self._mesh, PartitionSpec(REPLICAS))
+        replicas = self.mesh.size
+        split = NamedSharding(self.mesh, PartitionSpec(REPLICAS))
         last = []
-        for index in self._shape.last:
-            shape, dtype = self._step.outputs[index]
+        for index in self.shape.last:
+            shape, dtype = self.step.outputs[index]
             last.append(jax.device_put(np.zeros((replicas, *shape), dtype), split))
-        return Results(0, jax.device_put(np.float32(0), self._whole), last, [])
+        return Results(
+            0, jax.device_put(np.float32(0), NamedSharding(self.mesh, PartitionSpec())), last, []
+        )
 
     def __call__(
         self,
@@ -161,9 +167,9 @@ class StepsProgram:
         """
         import jax
 
-        parts = [jax.device_put(*pair) for pair in zip(batches, self._parts)]
-        (count, rows), position = block, position if self._shape.is_random else 0
-        step_count, loss, last, each, new = self._call(
+        parts = [jax.device_put(*pair) for pair in zip(batches, self.parts)]
+        (count, rows), position = block, position if self.shape.is_random else 0
+        step_count, loss, last, each, new = self.jitted(
             np.int64(count), np.zeros(rows, bool), np.int64(position), before.loss, before.last,
             parts, list(fed), list(fixed), list(updated),
         )  # fmt: skip
@@ -184,8 +190,8 @@ class StepsProgram:
         import jax.numpy as jnp
         from jax import lax
 
-        shape, fixed_values = self._shape, dict(zip(self.fixed, fixed))
-        kinds = [self._step.outputs[i] for i in shape.each]
+        shape, fixed_values = self.shape, dict(zip(self.fixed, fixed))
+        kinds = [self.step.outputs[i] for i in shape.each]
         each = [jnp.zeros((len(rows), *sizes), dtype) for sizes, dtype in kinds]
 
         def goes_on(state: Any) -> Any:
@@ -225,14 +231,14 @@ class StepsProgram:
         values = {**fixed, **dict(zip(self.updated, updated))}
         waiting = iter(inputs)
         arguments = []
-        for one in self._arguments:
+        for one in self.arguments:
             if one.kind == "position":
                 arguments.append(position)
             elif one.kind == "input":
                 arguments.append(next(waiting))
             else:
                 arguments.append(values[one.name])
-        return self._step(*arguments)
+        return self.step(*arguments)
 
 
 def whole_sharding(devices: Sequence[Any]) -> Any:

@@ -8,8 +8,10 @@ import math
 
 import tensorflow as tf
 
+from estimator_bridge.compile_for import LoweredStep
 from estimator_bridge.errors import INSTEAD_OF_JAX, NotCompilableError, XlaMissingError
 from estimator_bridge.graph import LiftedSession, host_device
+from estimator_bridge.runtime.on_jax.for_tpu import lower_program
 from estimator_bridge.runtime.on_jax.host_steps import HostSteps
 from estimator_bridge.runtime.on_jax.program import StepsProgram, StepsShape
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
@@ -17,7 +19,7 @@ from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.runtime.step import ReplicaStep
 from estimator_bridge.tensorflow_private.names import eager_mode
 
-__all__ = ["JaxStep"]
+__all__ = ["JaxStep", "padded_block"]
 
 _MOST_STEPS = 256  # of a block
 _MOST_BYTES = 64 << 20  # of a block's batches, and of what its steps return
@@ -66,32 +68,64 @@ class JaxStep:
         assert self.program
 
     @functools.cached_property
-    def program(self) -> StepsProgram:
-        """The JAX program, of the lowered step.
+    def lowered(self) -> LoweredStep:
+        """A replica's step, whose outputs are the results and then the updated variables.
 
         Raises:
           NotCompilableError: TensorFlow cannot lower the step.
         """
-        run, strategy = self.run, self.strategy
+        run, replicas = self.run, self.strategy.num_replicas_in_sync
         try:
             with eager_mode(), tf.device(host_device()):
-                lowered = run.lowering_of_used.lower(
-                    strategy.num_replicas_in_sync, has_values=False, updates=run.updates
-                )
+                return run.lowering_of_used.lower(replicas, has_values=False, updates=run.updates)
         except XlaMissingError:
             raise
         except NotCompilableError as error:
             raise NotCompilableError(f"{error}\n{INSTEAD_OF_JAX}") from error
+
+    @functools.cached_property
+    def program(self) -> StepsProgram:
+        """The JAX program, of the lowered step; see ``lowered`` for its errors."""
+        return self._program()
+
+    def lower_for_tpu(self, steps: int | None) -> LoweredStep:
+        """Returns the program as a TPU would run it, for a block of its usual size.
+
+        Args:
+          steps: the number of steps of a call; None if unknown.
+        """
+        program = self._program("tpu")
+        most = self._block_size(program)
+        rows = padded_block(most if steps is None else min(steps, most))
+        text, arguments = lower_program(program, rows)
+        return dataclasses.replace(
+            self.lowered,
+            hlo=text.encode(),
+            arguments=arguments,
+            random_ops=(),  # the program draws what emulated cores draw
+            block_steps=rows,
+        )
+
+    def _program(self, target: str | None = None) -> StepsProgram:
+        run, devices = self.run, self.strategy.jax_devices
         return StepsProgram(
-            lowered, run.updates, self.shape, len(run.tensors), strategy.jax_devices
+            self.lowered, run.updates, self.shape, len(run.tensors), devices, target
         )
 
     @functools.cached_property
     def steps_of_block(self) -> int:
         """The largest number of steps for which batches are read at once."""
-        if self.program.is_single or not self.is_counted or self.host.uses_any(self.run.updates):
+        return self._block_size(self.program)
+
+    def _block_size(self, program: StepsProgram) -> int:
+        if program.is_single or not self.is_counted or self.host.uses_any(self.run.updates):
             return 1
         inputs = sum(math.prod(s.shape.as_list()) * s.dtype.size for s in self.run.used_specs)
-        outputs = sum(math.prod(self.program.output_shape(i)) * 8 for i in self.shape.each)
+        outputs = sum(math.prod(program.output_shape(i)) * 8 for i in self.shape.each)
         size = (inputs + outputs) * self.strategy.num_replicas_in_sync
         return min(max(_MOST_BYTES // max(size, 1), 1), _MOST_STEPS)
+
+
+def padded_block(steps: int) -> int:
+    """Returns the size of a block that has room for some steps: a power of two."""
+    return 1 << (steps - 1).bit_length()
