@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from estimator_bridge.runtime.many_steps import ManySteps
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.prepared_step import WatchedStep, prepare_step
 from estimator_bridge.runtime.replicas import SPLIT_EVENLY, BatchLayout
+from estimator_bridge.runtime.sent_batches import sends_batches
 from estimator_bridge.runtime.single_step import SingleStep
 from estimator_bridge.runtime.step_values import FETCHES_NOTHING, LoopRequest, LoopResult, Step
 from estimator_bridge.tensorflow_private.names import eager_mode
@@ -59,7 +61,10 @@ class StepLoop:
         request: LoopRequest = FETCHES_NOTHING,
     ):
         self._session, self.request = session, request
-        setup = prepare_step(session, strategy, step, layout, request)
+        dealt = layout
+        if sends_batches(strategy, layout):  # a step gets the parts that a SentBatchSource deals
+            dealt = dataclasses.replace(layout, elements=strategy.num_replicas_in_sync)
+        setup = prepare_step(session, strategy, step, dealt, request)
         run, is_counted = setup.run, setup.is_counted
         self._parts, self._session_run_counter = setup.parts, setup.session_run_counter
         self.draws_more, self.has_effects = self._parts.are_more, setup.fetches.has_effects

@@ -17,6 +17,7 @@ from estimator_bridge.runtime.block_body import BlockBody
 from estimator_bridge.runtime.loop_body import LoopBody
 from estimator_bridge.runtime.prepared_step import WatchedStep
 from estimator_bridge.runtime.replicas import BatchLayout
+from estimator_bridge.runtime.sent_batches import SentBatchSource, sends_batches
 from estimator_bridge.runtime.step_outputs import StepOutputs
 from estimator_bridge.runtime.step_values import LoopResult
 from estimator_bridge.tensorflow_private.eager import flat_call
@@ -164,6 +165,10 @@ class ManySteps:
         elements, full_batch = self._layout.elements or 1, self._layout.full_batch
         with eager_mode(), tf.device(host_device()):
             source, drawn_from = batch_source_of(iterator, elements, full_batch, is_in_order)
+            strategy = self._step.strategy
+            if sends_batches(strategy, self._layout):
+                devices = strategy.extended.worker_devices
+                source = SentBatchSource(source, self._layout, devices)
             compiled = next((loop for key, loop in self.compiled if key == source.key), None)
             if compiled is None:
                 body = self._in_order if source.is_in_order else self._body

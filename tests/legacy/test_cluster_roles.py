@@ -55,6 +55,12 @@ def test_a_master_is_the_chief():
     assert parse_cluster("ps=1,master=1").chief == Task("master", 0)
 
 
+def test_beside_servers_worker_0_leads_where_there_is_no_chief():
+    cluster = parse_cluster("worker=2,ps=1")
+    assert cluster.chief == Task("worker", 0)
+    assert set(configs(cluster)["worker 1"]["cluster"]) == {"ps", "worker"}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -71,7 +77,8 @@ def test_a_master_is_the_chief():
         ("ps=1,ps=1,chief=1", "names ps twice"),
         ("chief=1,master=1", "chief and master both"),
         ("ps=1", "needs chief=1 (or master=1)"),
-        ("ps=1,worker=2", "needs chief=1 (or master=1)"),
+        ("ps=1,evaluator=1", "needs chief=1 (or master=1)"),
+        ("worker=2", "needs chief=1 (or master=1)"),
         ("master=1,evaluator=1", "a master evaluates its own checkpoints"),
         ("chief=1,evaluator=2", "one evaluator at most, got 2"),
     ],

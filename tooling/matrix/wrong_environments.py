@@ -42,7 +42,7 @@ CASES = {
     "tensorflow-cpu over it": ("pip install --no-deps tensorflow-cpu==2.20.0",),
     "tensorflow 2.21 over it": ("pip install --no-deps tensorflow==2.21.0",),
     "tensorflow over it, and removed": (
-        "pip install --no-deps tensorflow==2.20.0",
+        "pip install --force-reinstall --no-deps tensorflow==2.20.0",  # the stand-in is one
         "pip uninstall -y tensorflow",
     ),
 }

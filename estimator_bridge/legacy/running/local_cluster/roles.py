@@ -67,8 +67,9 @@ def parse_cluster(text: str) -> Cluster:
             raise ValueError(f"--cluster names {role} twice: give the sum of both")
         counts[role] = _count(number, f"--cluster: {role}")
     _check(counts)
-    chief = Task(_CHIEF if _CHIEF in counts else _MASTER, 0)
-    return Cluster(_tasks(counts), chief)
+    # Like Kubeflow's operator, whose TFJob without a chief ends with its worker 0.
+    chief = next(role for role in (_CHIEF, _MASTER, _WORKER) if role in counts)
+    return Cluster(_tasks(counts), Task(chief, 0))
 
 
 def parse_workers(text: str) -> Cluster:
@@ -125,7 +126,8 @@ def _check(counts: Mapping[str, int]) -> None:
             "--cluster: a master evaluates its own checkpoints: leave evaluator out, or give a "
             "chief in place of the master"
         )
-    if _CHIEF not in counts and _MASTER not in counts:
+    leaders = {_CHIEF, _MASTER} | ({_WORKER} if SERVER in counts else set())
+    if leaders.isdisjoint(counts):
         raise ValueError(
             f"--cluster needs chief=1 (or master=1), which saves the checkpoints, {_EXAMPLE}; "
             "--workers N starts synchronous workers, of which worker 0 saves them"
