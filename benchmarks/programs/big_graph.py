@@ -12,7 +12,7 @@ __all__ = ["serve"]
 
 
 class _FirstStep(v1.train.SessionRunHook):
-    done = cpu = 0.0
+    time = cpu = 0.0
 
     def begin(self):
         """Counts the nodes."""
@@ -20,7 +20,7 @@ class _FirstStep(v1.train.SessionRunHook):
 
     def after_run(self, run_context, run_values):
         """Records the time of the first step."""
-        self.done = self.done or time.perf_counter()
+        self.time = self.time or time.perf_counter()
         self.cpu = self.cpu or time.process_time()
 
 
@@ -49,7 +49,7 @@ def serve(way: str, orders: Orders, layers: int = 12) -> None:
         estimator.train(model.dataset, hooks=[hook], steps=2)
         orders.tell(
             **{
-                "train() to first step beside model_fn, s": hook.done - start - took[-1][0],
+                "train() to first step beside model_fn, s": hook.time - start - took[-1][0],
                 "train() to first step beside model_fn, CPU s": (
                     hook.cpu - start_cpu - took[-1][1]
                 ),

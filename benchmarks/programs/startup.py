@@ -25,10 +25,10 @@ def serve(way: str, orders: Orders, steps: int = 1) -> None:
     class FirstStep(v1.train.SessionRunHook):
         """Records the time when the first step is done."""
 
-        done = cpu = 0.0
+        time = cpu = 0.0
 
         def after_run(self, run_context, run_values):
-            self.done, self.cpu = self.done or time.time(), self.cpu or time.process_time()
+            self.time, self.cpu = self.time or time.time(), self.cpu or time.process_time()
 
     model = MLP()
     config = estimators.RunConfig(tf_random_seed=1)
@@ -41,7 +41,7 @@ def serve(way: str, orders: Orders, steps: int = 1) -> None:
                 hook = FirstStep()
                 start, start_cpu = time.time(), time.process_time()
                 estimator.train(model.dataset, hooks=[hook], steps=steps)
-                return hook.done - start, time.time() - hook.done, hook.cpu, hook.cpu - start_cpu
+                return hook.time - start, time.time() - hook.time, hook.cpu, hook.cpu - start_cpu
 
             first, end, cpu, first_cpu = train()
             resume_secs, _, _, resumed_cpu = train()
