@@ -1,8 +1,15 @@
-"""Benchmark programs measure what they say, on this library."""
+"""Benchmark programs measure what they say, on this library.
 
+The programs silence TensorFlow's log when they are imported. So a test imports them: what tests
+change in loggers is set back after each file.
+"""
+
+import importlib
 import time
 
-from benchmarks.programs import open_prediction, startup
+
+def program(name):
+    return importlib.import_module(f"benchmarks.programs.{name}")
 
 
 class Orders:
@@ -20,7 +27,7 @@ class Orders:
 
 def test_a_start_has_a_first_step_and_an_end():
     orders = Orders({"started": time.time()})
-    startup.serve("here", orders)
+    program("startup").serve("here", orders)
     (answer,) = orders.answers
     first, resumed = (answer[f"{kind}train() to first step, s"] for kind in ("", "resumed "))
     assert 0 < first < 60
@@ -30,6 +37,6 @@ def test_a_start_has_a_first_step_and_an_end():
 
 def test_an_open_prediction_answers_each_request():
     orders = Orders({}, {})
-    open_prediction.serve("here", orders, calls=250)
+    program("open_prediction").serve("here", orders, calls=250)
     assert len(orders.answers) == 2
     assert all(0 < answer["a request, ms"] < 10_000 for answer in orders.answers)
