@@ -108,10 +108,9 @@ class InputPlan:
           session: see ``BatchInput.dataset``.
           may_be_ahead: see ``on_demand``.
         """
-        if self.padded_to is None and not self.layout.hosts:
-            dataset, reads_ahead = self.input.whole_dataset(session)
-            return self._ahead(session, may_be_ahead, dataset, reads_ahead)
         prepare = functools.partial(self._prepare, session, may_be_ahead)
+        if self.padded_to is None and not self.layout.hosts:
+            return prepare(*self.input.whole_dataset(session))
         return self.input.batches(session, prepare, self.layout.full_batch is not None)
 
     def on_demand(self, session: LiftedSession, dataset: Any, may_be_ahead: bool) -> Any:
@@ -134,23 +133,13 @@ class InputPlan:
         dataset: tf.data.Dataset,
         reads_ahead: bool,
     ) -> tf.data.Dataset:
+        # A second buffer costs a tenth of a small step.
+        needs_no_buffer = reads_ahead or not self.prefetches
         if self.padded_to is not None:
-            dataset = pad_batches(dataset, self.padded_to)
+            dataset, needs_no_buffer = pad_batches(dataset, self.padded_to), False
             if self.tells_size:
                 dataset = dataset.map(_size_last)
-            reads_ahead = False
-        return self._ahead(session, may_be_ahead, dataset, reads_ahead)
-
-    def _ahead(
-        self,
-        session: LiftedSession,
-        may_be_ahead: bool,
-        dataset: tf.data.Dataset,
-        reads_ahead: bool,
-    ) -> tf.data.Dataset:
-        # A second buffer costs a tenth of a small step.
-        needs_none = reads_ahead or not (self.prefetches or self.padded_to is not None)
-        if needs_none or not may_be_ahead:
+        if needs_no_buffer or not may_be_ahead:
             return self.on_demand(session, dataset, may_be_ahead)
         return dataset.prefetch(tf.data.AUTOTUNE)
 
