@@ -128,7 +128,7 @@ def test_batch_parallel_is_the_whole_batch_at_once(session):
     with v1.variable_scope("", reuse=True):
         whole, _ = model(tf.constant(x))
     got, expected, sums = initialized(session, [outputs, whole, sums])
-    # Parts of a batch are multiplied in another order than the whole; outputs near 0 have no digits.
+    # Parts of a batch are summed in another order than the whole: near 0 no digit need agree.
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(sums, x.reshape([4, -1]).sum(axis=1), rtol=1e-4)
 
