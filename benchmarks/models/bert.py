@@ -25,10 +25,14 @@ class Bert(Model):
       size: size of a word's vector.
       heads: number of the attention's heads.
       words: size of the vocabulary.
+      dtype: the dtype in which TF1's form asks for its variables.
     """
 
-    def __init__(self, batch=16, length=64, layers=2, size=128, heads=2, words=1000):
+    def __init__(
+        self, batch=16, length=64, layers=2, size=128, heads=2, words=1000, dtype=tf.float32
+    ):
         super().__init__()
+        self.dtype = dtype
         self.batch, self.length, self.layers = batch, length, layers
         self.size, self.heads, self.words = size, heads, words
         self.optimizer = Adam()
@@ -39,8 +43,8 @@ class Bert(Model):
 
     def v1_logits(self, features):
         """Builds it with tf.layers, and get_variable for tables and norms."""
-        words = _v1.get_variable("words", [self.words, self.size])
-        places = _v1.get_variable("places", [self.length, self.size])
+        words = self._v1_table("words", [self.words, self.size])
+        places = self._v1_table("places", [self.length, self.size])
         x = self._v1_norm(tf.gather(words, features) + places, "embedding")
         for i in range(self.layers):
             with _v1.variable_scope(f"layer_{i}"):
@@ -102,9 +106,12 @@ class Bert(Model):
     def _v1_norm(self, x, name):
         with _v1.variable_scope(name):
             mean, variance = tf.nn.moments(x, [-1], keepdims=True)
-            offset = _v1.get_variable("beta", [self.size], initializer=tf.zeros_initializer())
-            scale = _v1.get_variable("gamma", [self.size], initializer=tf.ones_initializer())
+            offset = self._v1_table("beta", [self.size], tf.zeros_initializer())
+            scale = self._v1_table("gamma", [self.size], tf.ones_initializer())
             return tf.nn.batch_normalization(x, mean, variance, offset, scale, _EPSILON)
+
+    def _v1_table(self, name, shape, initializer=None):
+        return _v1.get_variable(name, shape, self.dtype, initializer)
 
     def _split_heads(self, x):
         shape = [self.batch, self.length, self.heads, self.size // self.heads]

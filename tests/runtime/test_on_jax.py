@@ -93,6 +93,20 @@ def test_a_limit_ends_the_steps_and_no_batch_is_lost():
     assert adder.loop(read, 100, 3).steps == 2
 
 
+def test_steps_begin_before_a_calls_batches_are_all_read(monkeypatch):
+    """One program of JAX runs all blocks of a call, the last and shorter one too."""
+    adder, sizes = Adder("jax:cpu:1"), []
+    call = on_jax_program.StepsProgram.__call__
+
+    def noting(program, block, *arguments):
+        sizes.append(block)
+        return call(program, block, *arguments)
+
+    monkeypatch.setattr(on_jax_program.StepsProgram, "__call__", noting)
+    assert adder.loop(batches(np.ones(400)), 100).steps == 100
+    assert sizes == [(16, 16)] * 6 + [(4, 16)]
+
+
 def test_a_nan_ends_the_steps_after_its_own():
     adder = Adder("jax:cpu:2")
     result = adder.loop(batches([1] * 4 + [np.nan] * 4 + [1] * 12), 5)

@@ -17,6 +17,9 @@ from estimator_bridge.runtime.step_values import LoopResult
 
 __all__ = ["Blocks"]
 
+# A call's first block is read before anything runs, so a call has several.
+_BLOCKS_OF_CALL, _LEAST_STEPS = 8, 16
+
 
 class Blocks:
     """Runs any number of a step's steps.
@@ -51,10 +54,11 @@ class Blocks:
         source = step.session.input
         is_in_order = source is not None and source.is_in_order
         is_watched = is_in_order or step.program.is_single
+        usual = min(step.steps_of_block, _usual_block(most))
         while step_count < most:
             if is_watched and self._is_nan(results[-1:]):  # which waits for the step
                 break
-            size = 1 if is_in_order else min(step.steps_of_block, most - step_count)
+            size = 1 if is_in_order else min(usual, most - step_count)
             block = self._reader(iterator, size)
             if block.steps:
                 result = self._start(block, position + step_count, results[-1], fed)
@@ -116,6 +120,11 @@ class Blocks:
             return min(fitting)
         self._sizes.append(padded_block(count))
         return self._sizes[-1]
+
+
+def _usual_block(steps: int) -> int:
+    """Returns the steps of a block, of a call of so many steps."""
+    return max(padded_block(math.ceil(steps / _BLOCKS_OF_CALL)), _LEAST_STEPS) if steps > 0 else 1
 
 
 def _with_rows(part: np.ndarray, size: int) -> np.ndarray:
