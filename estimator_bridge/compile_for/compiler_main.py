@@ -144,7 +144,7 @@ def _parse(hlo: str, random_ops: list[str], is_mesh: bool) -> Any:
         return ir.Module.parse(content)
     module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(content))
     remove_copies(module, ir)
-    _use_own_generator(module, ir, frozenset(random_ops))
+    use_own_generator(module, ir, frozenset(random_ops))
     return module
 
 
@@ -237,7 +237,7 @@ def remove_copies(module: Any, ir: Any) -> None:
         copy.erase()
 
 
-def _use_own_generator(module: Any, ir: Any, random_ops: frozenset[str]) -> None:
+def use_own_generator(module: Any, ir: Any, random_ops: frozenset[str]) -> None:
     """Has the chip's own generator draw, as TensorFlow does on a TPU; for CPUs it lowers to Philox.
 
     Its state is the key and the counter's first number; Philox has one number more.

@@ -67,9 +67,7 @@ class ReplicaStep:
             {*(f"{name}:0" for name in resources.owners), *step.inputs, *request.fed},
             resources.owners,
             request.jit_compile,
-            RandomStreams(
-                request.draws_alike, is_on_tpu(strategy), isinstance(strategy, JaxStrategy)
-            ),
+            _streams(request, strategy),
             keeps_cores=cores_per_replica(strategy) > 1,
             bakes_constants=True,
         )
@@ -238,6 +236,12 @@ class ReplicaStep:
     def _join(self) -> JoinFn:
         """Returns the sum over the replicas, for one replica's import of the step."""
         return workers_of(self._strategy).join(self._session.graph, self._lifted.sums)
+
+
+def _streams(request: LoopRequest, strategy: tf.distribute.Strategy) -> RandomStreams:
+    on_jax = isinstance(strategy, JaxStrategy)
+    by_device = strategy.device_draws if on_jax else is_on_tpu(strategy)
+    return RandomStreams(request.draws_alike, by_device, for_xla=on_jax and not by_device)
 
 
 def _check_fed(snapshot: Snapshot, names: Sequence[str]) -> None:

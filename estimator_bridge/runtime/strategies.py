@@ -32,6 +32,7 @@ from estimator_bridge.runtime.local_clusters import (
     local_devices,
     parse_local,
 )
+from estimator_bridge.runtime.on_jax.draws import device_draws
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.topology import assign_cores, check_cores_per_replica
 from estimator_bridge.runtime.tpu_probe import check_local_start
@@ -69,7 +70,8 @@ def tpu_strategy(
       AcceleratorNotFoundError: the TPU or the GPUs are missing, or none was named and there is no
         TPU.
       TooLateError: emulated cores were asked for after TensorFlow had started.
-      ValueError: the number of cores is not divisible by ``cores_per_replica``.
+      ValueError: the number of cores is not divisible by ``cores_per_replica``, or an environment
+        variable has a value that it cannot have.
     """
     if cluster is None or isinstance(cluster, NoTPUClusterResolver):
         local = parse_local(master) or cluster_for_any_tpu()
@@ -83,7 +85,8 @@ def tpu_strategy(
         cluster = local or TPUClusterResolver(master)
     with eager_mode():
         if isinstance(cluster, JaxClusterResolver):
-            return _once(("jax", cluster.master()), lambda: _on_jax(cluster, cores_per_replica))
+            key = ("jax", cluster.master(), device_draws())
+            return _once(key, lambda: _on_jax(cluster, cores_per_replica))
         if isinstance(cluster, LocalClusterResolver):
             make = _emulate if isinstance(cluster, EmulatedClusterResolver) else _on_gpus
             count = check_cores_per_replica(cluster.cores, cores_per_replica or 1)

@@ -17,6 +17,7 @@ from estimator_bridge.runtime import (
     tpu_strategy,
 )
 from estimator_bridge.runtime.on_jax import program as on_jax_program
+from estimator_bridge.runtime.on_jax.draws import advise_on_draws
 from estimator_bridge.tensorflow_private.names import eager_mode
 
 pytest.importorskip("jax", reason="jax is not installed: pip install 'estimator-bridge[jax]'")
@@ -85,6 +86,24 @@ def test_steps_have_the_numbers_of_emulated_cores(replicas):
         results.append([first.fetch_values["noise:0"], adder.value(), first.loss, then.loss])
     for cores, jax in zip(*results):
         np.testing.assert_allclose(jax, cores, rtol=1e-5)
+
+
+def test_the_devices_own_generator_goes_on_from_any_step(monkeypatch):
+    """Its numbers are others than those of emulated cores, in other streams on each replica."""
+    inputs, results = np.zeros(20), []
+    emulated = Adder("emulated:2")
+    emulated.loop(batches(inputs), 5)
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_JAX_DRAWS", "device")
+    for lengths in ((5,), (2, 3)):
+        adder, read, start = Adder("jax:cpu:2"), batches(inputs), 0
+        for steps in lengths:
+            noise = adder.loop(read, steps, start).fetch_values["noise:0"]
+            start += steps
+        results.append((noise, adder.value()))
+    np.testing.assert_array_equal(results[0][0], results[1][0])
+    np.testing.assert_array_equal(results[0][1], results[1][1])
+    assert np.abs(results[0][1] - emulated.value()).min() > 1e-3
+    assert np.abs(results[0][1] - 2 * 5 * np.mean(results[0][0])).max() > 1e-3
 
 
 def test_a_limit_ends_the_steps_and_no_batch_is_lost():
@@ -317,6 +336,24 @@ def test_names():
     for name in ("jax:", "jax:0", "jax:cpu", "jax:gpu:1", "jax:-1"):
         with pytest.raises(ValueError, match="names no devices of JAX"):
             parse_jax_name(name)
+
+
+def test_only_an_accelerator_is_told_of_its_own_generator(caplog):
+    caplog.set_level("INFO", "tensorflow")
+    advise_on_draws("jax:cpu:1", "cpu")
+    assert not caplog.messages
+    for _ in range(2):
+        advise_on_draws("jax:4", "tpu")
+    assert [m for m in caplog.messages if "ESTIMATOR_BRIDGE_JAX_DRAWS=device" in m] == (
+        caplog.messages
+    )
+    assert len(caplog.messages) == 1
+
+
+def test_the_generator_has_two_names(monkeypatch):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_JAX_DRAWS", "fast")
+    with pytest.raises(ValueError, match=r"must be 'same' .* or 'device' .*; got 'fast'"):
+        tpu_strategy(master="jax:cpu:1")
 
 
 def test_a_cpu_is_no_accelerator():

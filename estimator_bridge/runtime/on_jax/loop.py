@@ -12,6 +12,7 @@ from estimator_bridge.compile_for import LoweredStep
 from estimator_bridge.graph import LiftedSession, with_user_line
 from estimator_bridge.runtime.on_jax.blocks import Blocks
 from estimator_bridge.runtime.on_jax.device_errors import explained_device_errors
+from estimator_bridge.runtime.on_jax.draws import advise_on_draws
 from estimator_bridge.runtime.on_jax.host_steps import HostSteps
 from estimator_bridge.runtime.on_jax.program import with_x64
 from estimator_bridge.runtime.on_jax.refusals import check_step
@@ -56,6 +57,8 @@ class JaxLoop:
         self.draws_more, self.has_effects = self._parts.are_more, fetches.has_effects
         self.sums, self.names = frozenset(run.sums), run.names
         check_step(run, session, strategy)
+        if run.random_names and not strategy.device_draws:
+            advise_on_draws(strategy.jax_name, strategy.jax_devices[0].platform)
         self._step = JaxStep(
             run,
             HostSteps(run.host, step.host, fetches, strategy, session, request.fed),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from estimator_bridge.compile_for.compiler_main import remove_copies
+from estimator_bridge.compile_for.compiler_main import remove_copies, use_own_generator
 from estimator_bridge.compile_for.lowered import STEP_IN_PROGRAM
 from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
 
@@ -28,6 +28,7 @@ class LiftedPrimitive:
 
     Args:
       hlo: a serialized HloModuleProto.
+      random_ops: the operations that the device's own generator draws.
 
     Attributes:
       outputs: the shape and the dtype of each output.
@@ -35,12 +36,12 @@ class LiftedPrimitive:
       has_convolutions: whether the step has any.
     """
 
-    def __init__(self, hlo: bytes):
+    def __init__(self, hlo: bytes, random_ops: Sequence[str]):
         from jax.core import ShapedArray
         from jax.extend.core import Primitive
         from jax.interpreters import mlir
 
-        text = _stablehlo(hlo)
+        text = _stablehlo(hlo, random_ops)
         self.has_convolutions = "stablehlo.convolution" in text
         with mlir.make_ir_context():
             main = _main(mlir.ir.Module.parse(text), mlir.ir)
@@ -74,7 +75,7 @@ def _inlining(text: str) -> Any:
     return lower
 
 
-def _stablehlo(hlo: bytes) -> str:
+def _stablehlo(hlo: bytes, random_ops: Sequence[str]) -> str:
     """Returns the module as text, in which the devices of a mesh are the replicas."""
     from jax._src.lib import _jax
     from jax.interpreters import mlir
@@ -82,6 +83,7 @@ def _stablehlo(hlo: bytes) -> str:
     with mlir.make_ir_context():
         module = mlir.ir.Module.parse(_jax.mlir.hlo_to_stablehlo(hlo))
         remove_copies(module, mlir.ir)
+        use_own_generator(module, mlir.ir, frozenset(random_ops))
         text = module.operation.get_asm(enable_debug_info=True)
     # A sum over replicas has no channel, and a sum over a mesh's devices has one of its own. Their
     # numbers are the same for each step, as JAX's cache on disk compares the whole program.

@@ -93,7 +93,7 @@ class StepsProgram:
         from jax.sharding import NamedSharding, PartitionSpec
 
         self.arguments, self.shape, self._results = lowered.arguments, shape, results
-        self.step = LiftedPrimitive(lowered.hlo)
+        self.step = LiftedPrimitive(lowered.hlo, lowered.random_ops)
         shapes = [tuple(one.shape) for one in lowered.arguments]
         if [one for one, _ in self.step.parameters] != shapes:
             raise AssertionError(f"Parameters {self.step.parameters} of a step with {shapes}.")

@@ -41,7 +41,8 @@ def check_step(run: ReplicaStep, session: LiftedSession, strategy: Any) -> None:
     with_position = set(run.random_names)
     for node in (nodes[n] for n in run.names):
         draws = is_seeded(node) and node.name not in with_position
-        if node.name in with_position and not has_same_draws(node):
+        may_differ = strategy.device_draws or node.name not in with_position
+        if not (may_differ or has_same_draws(node)):
             raise NotOnJaxError(
                 f"{node.name!r} ({node.op} of {tf.as_dtype(node.attr['dtype'].type).name}), at "
                 f"{line_of_node(graph, node.name)}: XLA would draw other numbers than TensorFlow. "

@@ -77,11 +77,12 @@ class JaxStep:
         run, replicas = self.run, self.strategy.num_replicas_in_sync
         try:
             with eager_mode(), tf.device(host_device()):
-                return run.lowering_of_used.lower(replicas, has_values=False, updates=run.updates)
+                step = run.lowering_of_used.lower(replicas, has_values=False, updates=run.updates)
         except XlaMissingError:
             raise
         except NotCompilableError as error:
             raise NotCompilableError(f"{error}\n{INSTEAD_OF_JAX}") from error
+        return step if self.strategy.device_draws else dataclasses.replace(step, random_ops=())
 
     @functools.cached_property
     def program(self) -> StepsProgram:
@@ -102,7 +103,7 @@ class JaxStep:
             self.lowered,
             hlo=text.encode(),
             arguments=arguments,
-            random_ops=(),  # the program draws what emulated cores draw
+            random_ops=(),  # the program's own generator is chosen already
             block_steps=rows,
         )
 

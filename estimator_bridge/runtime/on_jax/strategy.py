@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
+from estimator_bridge.runtime.on_jax.draws import device_draws
 from estimator_bridge.tensorflow_private.names import PerReplica
 
 __all__ = ["JaxStrategy"]
@@ -22,11 +23,17 @@ class JaxStrategy(tf.distribute.OneDeviceStrategy):
     Args:
       devices: JAX's devices, one for each replica.
       name: their name, such as 'jax:4'.
+
+    Attributes:
+      jax_devices: as given.
+      jax_name: their name.
+      device_draws: whether the devices' own generator draws random numbers.
     """
 
     def __init__(self, devices: Sequence[Any], name: str):
         super().__init__("/cpu:0")
         self.jax_devices, self.jax_name = tuple(devices), name
+        self.device_draws = device_draws()
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Refuses functions of a program: TensorFlow would run them, on the host.
