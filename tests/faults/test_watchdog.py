@@ -68,6 +68,30 @@ def test_what_is_waited_for_is_named(tmp_path, warnings):
     assert f"It waits for a hook, in after_run ({__file__}:" in text
 
 
+def test_steps_on_jax_are_watched(tmp_path, warnings):
+    pytest.importorskip("jax", reason="jax is not installed: the extra [jax]")
+
+    def on_tpu(features, labels, mode, params):
+        spec = model_fn(features, labels, mode)
+        return eb.tpu.TPUEstimatorSpec(mode, loss=spec.loss, train_op=spec.train_op)
+
+    def examples():
+        yield [1.0]
+        yield [1.0]
+        time.sleep(NAP)
+        yield [1.0]
+
+    def slow_input(params):
+        examples_of_one = tf.data.Dataset.from_generator(examples, tf.float32, [1])
+        return examples_of_one.batch(params["batch_size"], drop_remainder=True)
+
+    config = eb.tpu.RunConfig(master="jax:cpu:1", model_dir=str(tmp_path))
+    estimator = eb.tpu.TPUEstimator(on_tpu, config=config, train_batch_size=1)
+    estimator.train(slow_input, hooks=[eb.training.Watchdog(NAP / 3)])
+    text = "\n".join(warnings())
+    assert f"It waits for the input: a generator, in examples ({__file__}:" in text
+
+
 def test_a_prediction_is_watched_but_not_while_the_caller_has_control(tmp_path, warnings):
     def predicting(features, labels, mode):
         return eb.EstimatorSpec(mode, predictions=features)

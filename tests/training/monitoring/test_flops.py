@@ -95,10 +95,13 @@ def input_fn(params):
     return data.batch(params["batch_size"], drop_remainder=True)
 
 
-def test_replicas_add_up(tmp_path):
+@pytest.mark.parametrize("master", ["emulated:2", "jax:cpu:2"])
+def test_replicas_add_up(master, tmp_path):
+    if master.startswith("jax"):
+        pytest.importorskip("jax", reason="jax is not installed: the extra [jax]")
     reports = []
     config = eb.tpu.RunConfig(
-        cluster=eb.tpu.TPUClusterResolver("emulated:2"),
+        cluster=eb.tpu.TPUClusterResolver(master),
         model_dir=str(tmp_path),
         tpu_config=eb.tpu.TPUConfig(iterations_per_loop=10),
     )
