@@ -14,7 +14,6 @@ from estimator_bridge.runtime.batch_source import BatchSource
 __all__ = ["Block", "BlockInput"]
 
 _raw = tf.raw_ops
-_MOST_STEPS = 32
 _MOST_BYTES = 16 << 20
 
 
@@ -45,15 +44,18 @@ class BlockInput:
       most: the number of steps that the call runs: a scalar, int64.
 
     Attributes:
+      MOST_STEPS: the largest number of steps of any block.
       size: the largest number of steps of a block.
       shapes: the shapes of a block.
     """
+
+    MOST_STEPS = 32
 
     def __init__(self, source: BatchSource, iterator: Any, numbers: Sequence[int], most: tf.Tensor):
         self._source, self._iterator, self._numbers, self._most = source, iterator, numbers, most
         self._specs = [source.components[i] for i in numbers]
         sizes = [s.dtype.size * math.prod(s.shape.as_list()) for s in self._specs]
-        self.size = min(max(_MOST_BYTES // max(sum(sizes), 1), 1), _MOST_STEPS)
+        self.size = min(max(_MOST_BYTES // max(sum(sizes), 1), 1), self.MOST_STEPS)
         self.shapes = Block(
             tf.TensorShape([]), [tf.TensorShape([None]).concatenate(s.shape) for s in self._specs]
         )

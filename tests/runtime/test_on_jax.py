@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from engine import lifted_session
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from estimator_bridge.base.jax_names import JaxName, parse_jax_name
 from estimator_bridge.errors import AcceleratorNotFoundError, NotCompilableError, NotOnJaxError
@@ -17,6 +19,7 @@ from estimator_bridge.runtime import (
     tpu_strategy,
 )
 from estimator_bridge.runtime.on_jax import program as on_jax_program
+from estimator_bridge.runtime.on_jax.block_reader import BlockReader
 from estimator_bridge.runtime.on_jax.draws import advise_on_draws
 from estimator_bridge.tensorflow_private.names import eager_mode
 
@@ -33,6 +36,11 @@ CACHE_OPTIONS = {  # of JAX: whatever the time to compile and the size
 def batches(values):
     with eager_mode():
         return iter(tf.data.Dataset.from_tensor_slices(np.float32(values)).batch(4))
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return BlockReader(BatchLayout(), [0])
 
 
 class Adder:
@@ -112,6 +120,22 @@ def test_a_limit_ends_the_steps_and_no_batch_is_lost():
     assert adder.loop(read, 100, 3).steps == 2
 
 
+@given(count=st.integers(0, 110), requests=st.lists(st.integers(1, 70), min_size=1, max_size=4))
+@settings(deadline=None, max_examples=40)
+def test_blocks_have_each_batch_once_in_order(reader, count, requests):
+    """Read in a loop or without, whichever of the two a request's size asks for."""
+    with eager_mode():
+        read = iter(tf.data.Dataset.range(2 * count).batch(2, drop_remainder=True))
+    rows, steps = [], 0
+    for request in requests:
+        block = reader(read, request)
+        steps += request
+        assert block.steps == len(block.parts[0]) == max(min(count - steps + request, request), 0)
+        assert block.has_ended == (steps > count)
+        rows += block.parts[0].reshape(-1).tolist()
+    assert rows == list(range(2 * min(steps, count)))
+
+
 def test_steps_begin_before_a_calls_batches_are_all_read(monkeypatch):
     """One program of JAX runs all blocks of a call, the last and shorter one too."""
     adder, sizes = Adder("jax:cpu:1"), []
@@ -123,7 +147,7 @@ def test_steps_begin_before_a_calls_batches_are_all_read(monkeypatch):
 
     monkeypatch.setattr(on_jax_program.StepsProgram, "__call__", noting)
     assert adder.loop(batches(np.ones(400)), 100).steps == 100
-    assert sizes == [(16, 16)] * 6 + [(4, 16)]
+    assert sizes == [(32, 32)] * 3 + [(4, 32)]
 
 
 def test_a_nan_ends_the_steps_after_its_own():

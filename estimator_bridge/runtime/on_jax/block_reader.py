@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import host_device
 from estimator_bridge.runtime.batch_source import BatchSource, batch_source_of
+from estimator_bridge.runtime.block_input import BlockInput
 from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.tensorflow_private.eager import flat_call
 from estimator_bridge.tensorflow_private.names import eager_mode
@@ -35,6 +37,24 @@ class ReadBlock(NamedTuple):
     short_batch: list[tf.Tensor] | None
 
 
+@dataclasses.dataclass
+class _Reading:
+    """What reads batches from iterators of one kind.
+
+    Attributes:
+      source: the kind.
+      some: reads any number of batches, in a loop.
+      many: reads ``many_size`` batches without a loop, which takes half the time; None before they
+        are wanted.
+      many_size: their number.
+    """
+
+    source: BatchSource
+    some: Callable[..., Any]
+    many: Callable[..., Any] | None = None
+    many_size: int = BlockInput.MOST_STEPS
+
+
 class BlockReader:
     """Reads blocks from iterators of one kind of input.
 
@@ -45,39 +65,76 @@ class BlockReader:
 
     def __init__(self, layout: BatchLayout, numbers: Sequence[int]):
         self._layout, self._numbers = layout, list(numbers)
-        self._compiled: list[tuple[Any, Any]] = []
+        self._traced: list[_Reading] = []
         self._readings: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
     def __call__(self, iterator: Any, steps: int) -> ReadBlock:
         """Reads the batches of up to ``steps`` steps, at least one, and nothing beyond them."""
-        function, drawn_from = self._reading(iterator)
+        reading, drawn_from = self._reading(iterator)
+        blocks: list[ReadBlock] = []
+        left = steps
         with eager_mode(), tf.device(host_device()):
-            flat = function(*drawn_from, tf.constant(steps, tf.int64))
-            count, has_next, short_size = (int(value) for value in flat[:3])
-            parts = [part.numpy() for part in flat[3 : 3 + len(self._numbers)]]
-            rest = list(flat[3 + len(self._numbers) :])
-            short = [part[:short_size] for part in rest] if short_size else None
+            flat = tf.nest.flatten(drawn_from, expand_composites=True)
+            if left >= reading.many_size and self._is_static(reading.source):
+                if reading.many is None:
+                    self._trace_many(reading, drawn_from)
+                while left >= reading.many_size and not (blocks and blocks[-1].has_ended):
+                    blocks.append(self._read_many(reading, flat))
+                    left -= blocks[-1].steps
+            if left and not (blocks and blocks[-1].has_ended):
+                blocks.append(self._read_some(reading, flat, left))
+        return _concatenate(blocks)
+
+    @staticmethod
+    def _read_many(reading: _Reading, drawn_from: list[tf.Tensor]) -> ReadBlock:
+        assert reading.many is not None
+        number, *parts = reading.many(*drawn_from)
+        count = int(number)
+        arrays = [part.numpy()[:count] for part in parts]
+        return ReadBlock(count, arrays, count < reading.many_size, None)
+
+    def _read_some(self, reading: _Reading, drawn_from: list[tf.Tensor], steps: int) -> ReadBlock:
+        flat = reading.some(*drawn_from, tf.constant(steps, tf.int64))
+        count, has_next, short_size = (int(value) for value in flat[:3])
+        parts = [part.numpy() for part in flat[3 : 3 + len(self._numbers)]]
+        rest = list(flat[3 + len(self._numbers) :])
+        short = [part[:short_size] for part in rest] if short_size else None
         has_ended = count < steps and not has_next and not short_size
         return ReadBlock(count, parts, has_ended, short)
 
-    def _reading(self, iterator: Any) -> tuple[Any, list[tf.Tensor]]:
-        """Returns the function for iterators of this kind, and the tensors that it takes."""
+    def _reading(self, iterator: Any) -> tuple[_Reading, Any]:
+        """Returns what reads from iterators of this kind, and what it takes."""
         if iterator in self._readings:
             return self._readings[iterator]
         with eager_mode(), tf.device(host_device()):
             source, drawn_from = batch_source_of(iterator, 1, None, False)
-            function = next((f for key, f in self._compiled if key == source.key), None)
-            if function is None:
-                function = self._function(source, drawn_from)
-                self._compiled.append((source.key, function))
-        result = function, tf.nest.flatten(drawn_from, expand_composites=True)
-        self._readings[iterator] = result
-        return result
+            reading = next((one for one in self._traced if one.source.key == source.key), None)
+            if reading is None:
+                reading = _Reading(source, self._trace_some(source, drawn_from))
+                self._traced.append(reading)
+        self._readings[iterator] = reading, drawn_from
+        return reading, drawn_from
 
-    def _function(self, source: BatchSource, drawn_from: Any) -> Any:
+    def _is_static(self, source: BatchSource) -> bool:
+        """Returns whether all batches have the same shapes, which are known."""
+        specs = (source.components[i] for i in self._numbers)
+        return self._layout.full_batch is None and all(s.shape.is_fully_defined() for s in specs)
+
+    def _trace_some(self, source: BatchSource, drawn_from: Any) -> Callable[..., Any]:
         traced = tf.function(lambda it, steps: self._read(source, it, steps), autograph=False)
         number = tf.TensorSpec([], tf.int64)
         return flat_call(traced.get_concrete_function(drawn_from, number))
+
+    def _trace_many(self, reading: _Reading, drawn_from: Any) -> None:
+        def read_block(iterator: Any) -> list[tf.Tensor]:
+            most = tf.constant(BlockInput.MOST_STEPS, tf.int64)
+            blocks = BlockInput(reading.source, iterator, self._numbers, most)
+            reading.many_size = blocks.size
+            block = blocks.draw(tf.constant(0, tf.int64))
+            return [block.count, *block.parts]
+
+        traced = tf.function(read_block, autograph=False)
+        reading.many = flat_call(traced.get_concrete_function(drawn_from))
 
     def _read(self, source: BatchSource, iterator: Any, steps: tf.Tensor) -> list[tf.Tensor]:
         """Traces the reading of a block; an element is drawn only if its step is wanted."""
@@ -139,6 +196,16 @@ class BlockReader:
             lambda: _components(optionals[0].get_value(), True),
             lambda: [tf.zeros(spec.shape, spec.dtype) for spec in specs],
         )
+
+
+def _concatenate(blocks: Sequence[ReadBlock]) -> ReadBlock:
+    """Returns blocks that follow each other as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    nonempty = [block for block in blocks if block.steps] or blocks[:1]
+    parts = [np.concatenate(column) for column in zip(*(block.parts for block in nonempty))]
+    last = blocks[-1]
+    return ReadBlock(sum(block.steps for block in blocks), parts, last.has_ended, last.short_batch)
 
 
 def _components(element: Any, is_sized: bool) -> list[tf.Tensor]:

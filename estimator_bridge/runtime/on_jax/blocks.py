@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from estimator_bridge.errors import NotOnJaxError
+from estimator_bridge.runtime.block_input import BlockInput
 from estimator_bridge.runtime.on_jax.block_reader import BlockReader, ReadBlock
 from estimator_bridge.runtime.on_jax.program import Results, whole_sharding
 from estimator_bridge.runtime.on_jax.step import JaxStep, padded_block
@@ -18,7 +19,7 @@ from estimator_bridge.runtime.step_values import LoopResult
 __all__ = ["Blocks"]
 
 # A call's first block is read before anything runs, so a call has several.
-_BLOCKS_OF_CALL, _LEAST_STEPS = 8, 16
+_BLOCKS_OF_CALL, _LEAST_STEPS = 8, BlockInput.MOST_STEPS
 
 
 class Blocks:
@@ -115,7 +116,8 @@ class Blocks:
 
     def _pad(self, count: int) -> int:
         """Returns the size of a block: one of those already compiled, or a power of two."""
-        fitting = [size for size in self._sizes if count <= size <= 4 * count]
+        most = max(4 * count, _LEAST_STEPS)
+        fitting = [size for size in self._sizes if count <= size <= most]
         if fitting:
             return min(fitting)
         self._sizes.append(padded_block(count))
