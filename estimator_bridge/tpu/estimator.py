@@ -15,10 +15,12 @@ from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
 from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.model.number_checks import check_positive_integer
 from estimator_bridge.runtime import (
+    alone,
     cores_for_any_tpu,
     default_strategy,
     is_on_jax,
     tpu_strategy,
+    workers_of,
 )
 from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecution
 from estimator_bridge.tpu.embedding_features import embedding_features
@@ -224,6 +226,11 @@ class TPUEstimator(EstimatorV1):
                 values[_BATCH_SIZE_ARGUMENT[mode]] = size
         return {**values, "use_tpu": self._use_tpu}
 
+    @property
+    def _writes_results(self) -> bool:
+        """Whether this process does, of those that train together and may all evaluate."""
+        return workers_of(self._strategy).is_chief
+
     def _check_embeddings(self, spec: Any) -> None:
         if not isinstance(spec, EmbeddingConfigSpec):
             raise TypeError(
@@ -322,6 +329,8 @@ class TPUEstimator(EstimatorV1):
         strategy = self._strategy
         if mode == ModeKeys.EVAL and self._evaluation_master:
             strategy = self._evaluation_master.strategy()
+        if mode != ModeKeys.TRAIN:
+            strategy = alone(strategy)
         replicas = strategy.num_replicas_in_sync
         tpu_config = self._config.tpu_config
         is_sliced = mode != ModeKeys.TRAIN and (

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession, host_device
 from estimator_bridge.runtime.host_step import HostPart
+from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.step_fetches import StepFetches
 from estimator_bridge.runtime.step_values import HostStage
 from estimator_bridge.tensorflow_private.names import PerReplica, eager_mode
@@ -27,6 +28,8 @@ class HostSteps:
       strategy: the replicas.
       session: the session of the traced graph.
       fed: references that calls supply.
+
+    Of several processes the first one runs it, on the values of all replicas.
     """
 
     def __init__(
@@ -34,7 +37,7 @@ class HostSteps:
         part: HostPart | None,
         stage: HostStage | None,
         fetches: StepFetches,
-        strategy: tf.distribute.Strategy,
+        strategy: JaxStrategy,
         session: LiftedSession,
         fed: Sequence[str],
     ):
@@ -88,7 +91,8 @@ class HostSteps:
         if not steps:
             return
         rows = dict(zip(self.each, each))
-        self._run_part(rows, steps, position, fed)
+        if self._strategy.process_index == 0:
+            self._run_part(rows, steps, position, fed)
         self._rows = self._gather(rows, steps - 1)
 
     def fetch_values(self, last: Sequence[np.ndarray]) -> dict[str, Any]:
