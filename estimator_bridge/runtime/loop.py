@@ -50,7 +50,10 @@ class StepLoop:
       draws_more: whether the fetches need parts of the input that a step without them leaves alone:
         then, too, they are for calls of one step only.
       sums: the CrossReplicaSum nodes that a step computes.
+      needs: nothing: processes whose steps are one program agree on these.
     """
+
+    needs: Sequence[str] = ()
 
     def __init__(
         self,

@@ -66,10 +66,13 @@ class Workers:
       last_step: the last global step that this process knows to be done.
       timeout_secs: the longest wait for the others, in seconds; 0: as long as they live.
       keys: the keys of collectives.
+      shares_programs: whether a step of all of them is one program, with the same results.
 
     Raises:
       ValueError: the environment variable of the timeout holds no number.
     """
+
+    shares_programs = False
 
     def __init__(self, strategy: tf.distribute.Strategy):
         resolver = strategy.cluster_resolver

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
+import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -33,6 +34,7 @@ from estimator_bridge.training.distribution import strategy_for
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.notebook_errors import shorten_notebook_errors
 from estimator_bridge.training.params import shown_params
+from estimator_bridge.training.program import Program
 
 __all__ = ["TPUEstimator"]
 
@@ -295,6 +297,16 @@ class TPUEstimator(EstimatorV1):
 
     def _export_execution(self) -> Execution:
         return CPUExecution(default_strategy(), self._config, batch_size=None)
+
+    def _trace(
+        self, execution: Execution, input_fn: Callable[..., Any], mode: str, checkpoint: str | None
+    ) -> Program:
+        workers = workers_of(execution.strategy)
+        if workers.shares_programs and execution.config.tf_random_seed is None:
+            # Operations without a seed would draw one in each process, for a program of its own.
+            seed = int(workers.texts(str(random.SystemRandom().getrandbits(31)))[0])
+            execution.config = execution.config.replace(tf_random_seed=seed)
+        return super()._trace(execution, input_fn, mode, checkpoint)
 
     def _execution(self, mode: str) -> Execution:
         size = self._batch_sizes[mode]

@@ -25,9 +25,13 @@ class HostSteps:
       part: the host's part of a step; None if there is none.
       stage: its description.
       fetches: the results wanted of the last step.
+      last: references of the first replica's values that are needed of the last step.
       strategy: the replicas.
       session: the session of the traced graph.
       fed: references that calls supply.
+
+    Attributes:
+      last: as given.
 
     Of several processes the first one runs it, on the values of all replicas.
     """
@@ -37,6 +41,7 @@ class HostSteps:
         part: HostPart | None,
         stage: HostStage | None,
         fetches: StepFetches,
+        last: Sequence[str],
         strategy: JaxStrategy,
         session: LiftedSession,
         fed: Sequence[str],
@@ -44,6 +49,7 @@ class HostSteps:
         self._part, self._stage, self._fetches = part, stage, fetches
         self._strategy, self._resources = strategy, session.resources
         self._fed = [session.graph.get_tensor_by_name(ref) for ref in fed]
+        self.last = list(last)
         self._run: Any = None
         self._compute: Any = None
         self._rows: dict[str, np.ndarray] = {}  # of the last step
@@ -52,12 +58,6 @@ class HostSteps:
     def each(self) -> list[str]:
         """References of the replicas' values that are needed of each step."""
         return HostPart.needs_of(self._stage)
-
-    @property
-    def last(self) -> list[str]:
-        """References of the first replica's values that are needed of the last step."""
-        host_inputs = self._stage.inputs if self._stage else {}
-        return [ref for ref in self._fetches.needs if ref not in host_inputs]
 
     @property
     def fed_count(self) -> int:

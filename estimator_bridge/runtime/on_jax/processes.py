@@ -27,6 +27,7 @@ __all__ = ["JaxProcesses", "meet"]
 _NEVER = 1_000_000_000  # seconds: the connections say who is lost, and JAX would end the process
 _SHUTDOWN_SECS = 5
 _LOOK_SECS = 1.0  # the longest time before a wait notices a loss
+_KNOWN_SECS = 3.0  # from a loss to the end of the connection
 _EXIT_SECS = 5.0  # for the end of a process whose devices still wait for a lost one
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0001, 0.02  # seconds between two looks at a result
 _KEYS = "estimator_bridge"
@@ -106,6 +107,19 @@ class JaxProcesses:
                 None, None, f"The coordination of the processes ended: lost {addresses}."
             )
 
+    def check_soon(self) -> None:
+        """Checks that all processes run, once it is known if they do not.
+
+        The devices may notice a loss before the connections do.
+
+        Raises:
+          tf.errors.OpError: see ``check``.
+        """
+        end = time.monotonic() + _KNOWN_SECS
+        while self.peers.is_whole and time.monotonic() < end:
+            time.sleep(_LONGEST_PAUSE)
+        self.check()
+
     def tell_failure(self, text: str) -> None:
         """Tells the others, who wait for this process, that its program failed."""
         if self._link is not None:
@@ -141,11 +155,12 @@ class JaxProcesses:
             try:
                 return self._client.blocking_key_value_get(key, max(1, int(1000 * left)))
             except JaxRuntimeError as error:
-                self.check()
-                if "DEADLINE_EXCEEDED" not in str(error):
-                    raise tf.errors.UnavailableError(
-                        None, None, f"The coordination service of JAX failed: {error}"
-                    ) from error
+                text = str(error)
+            self.check()
+            if "DEADLINE_EXCEEDED" not in text:
+                raise tf.errors.UnavailableError(
+                    None, None, f"The coordination service of JAX failed: {text}"
+                )
 
 
 def meet(jax: Any, devices: str, on_cpu: bool) -> JaxProcesses | None:

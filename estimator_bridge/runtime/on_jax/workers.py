@@ -39,6 +39,8 @@ class JaxWorkers(Workers):
       ValueError: the environment variable of the timeout holds no number.
     """
 
+    shares_programs = True
+
     def __init__(self, strategy: JaxStrategy, processes: JaxProcesses):
         self._processes = processes
         self.addresses, self.index = list(processes.place.addresses), processes.place.index
