@@ -160,9 +160,10 @@ class RunConfig(run_config.RunConfig):
         if spec:
             session_config.cluster_def.CopyFrom(spec.as_cluster_def())
         self._settings["session_config"] = session_config
-        self._cluster_place = dataclasses.replace(
-            self._cluster_place, cluster_spec=spec or tf.train.ClusterSpec({})
-        )
+        if getattr(cluster, "kind", None) != "jax":  # TF_CONFIG's processes run it together
+            self._cluster_place = dataclasses.replace(
+                self._cluster_place, cluster_spec=spec or tf.train.ClusterSpec({})
+            )
         return master()
 
 

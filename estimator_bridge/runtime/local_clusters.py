@@ -132,6 +132,15 @@ class JaxClusterResolver(LocalClusterResolver):
 
     get_master = master
 
+    def get_tpu_system_metadata(self) -> tf.tpu.experimental.TPUSystemMetadata:
+        """Returns the number of devices and of the processes, which are hosts."""
+        hosts = 1 if self.processes is None else len(self.processes.place.addresses)
+        return (
+            super()
+            .get_tpu_system_metadata()
+            ._replace(num_hosts=hosts, num_of_cores_per_host=self.cores // hosts)
+        )
+
 
 def cluster_for_any_tpu() -> LocalClusterResolver | None:
     """Returns the devices that replace any TPU; None if not configured.

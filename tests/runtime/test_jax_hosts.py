@@ -86,6 +86,11 @@ def test_the_chief_runs_the_hosts_part_on_the_rows_of_all_replicas(run):
     np.testing.assert_allclose(chief, [*parts[:4], *parts[:4]], atol=1e-5)
 
 
+def test_without_a_seed_all_take_the_chiefs(run):
+    first, second = (output["seed"] for output in run.outputs)
+    assert first == second is not None
+
+
 def test_what_processes_on_jax_do_not_have_is_refused(run):
     for output in run.outputs:
         assert "NotOnJaxError" in output["broadcast"]

@@ -14,7 +14,7 @@ from estimator_bridge.runtime.on_jax.processes import JaxProcesses, meet
 
 __all__ = ["JaxDevices", "jax_devices"]
 
-_OLDEST, _NEWEST = (0, 10, 2), (0, 10)  # what was tested; a private name of JAX is used
+_OLDEST, _NEWEST = (0, 10, 2), (0, 10)  # what was tested; private names are used
 _FEWEST_CPUS = 8  # JAX fixes their number at its start; unused ones cost nothing
 _INSTALL = "pip install 'estimator-bridge[jax]'; for a TPU 'jax[tpu]', for a GPU 'jax[cuda13]'"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import os
 import socket
@@ -15,12 +16,13 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.base.tpu_presence import is_one_of_several_hosts
-from estimator_bridge.errors import AcceleratorNotFoundError, TooLateError
+from estimator_bridge.errors import TooLateError, WorkerError
 from estimator_bridge.runtime.deadlines import connect_secs
 from estimator_bridge.runtime.on_jax.front import Front
 from estimator_bridge.runtime.on_jax.peers import Peers
 from estimator_bridge.runtime.on_jax.place import Place, place_in_cluster
 from estimator_bridge.runtime.on_jax.relay import Relay
+from estimator_bridge.runtime.on_jax.wires import start_thread
 
 __all__ = ["JaxProcesses", "meet"]
 
@@ -68,14 +70,11 @@ class JaxProcesses:
         number, self._round = self._round, self._round + 1
         own, count = self.place.index, len(self.place.addresses)
         self.check()
-        self._client.key_value_set(f"{_KEYS}/{number}/{own}", text)
+        self._send(number, text)
         end = time.monotonic() + timeout_secs if timeout_secs else None
-        texts = [
+        return [
             text if i == own else self._text(f"{_KEYS}/{number}/{i}", i, end) for i in range(count)
         ]
-        if number > 1:  # all have read it: they have sent what they send after it
-            self._client.key_value_delete(f"{_KEYS}/{number - 2}/{own}")
-        return texts
 
     def wait(self, results: Sequence[Any]) -> None:
         """Waits until JAX's devices have computed results that need all processes.
@@ -139,6 +138,30 @@ class JaxProcesses:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._client))
             _state().client = None
             self._link.leave()
+
+    def _send(self, number: int, text: str) -> None:
+        """Gives a text to the others, in a thread: JAX sets no deadline if the chief has gone."""
+        end, errors, own = threading.Event(), [], self.place.index
+
+        def send() -> None:
+            try:
+                self._client.key_value_set(f"{_KEYS}/{number}/{own}", text)
+            except RuntimeError as error:
+                errors.append(error)
+            finally:
+                end.set()
+            if number > 1:  # all have read it: they have sent what they send after it
+                with contextlib.suppress(RuntimeError):  # it takes memory, and nobody reads it
+                    self._client.key_value_delete(f"{_KEYS}/{number - 2}/{own}")
+
+        start_thread(send)
+        while not end.wait(_LOOK_SECS):
+            self.check()
+        if errors:
+            self.check()
+            raise tf.errors.UnavailableError(
+                None, None, f"The coordination service of JAX failed: {errors[0]}"
+            )
 
     def _text(self, key: str, index: int, end: float | None) -> str:
         from jax.errors import JaxRuntimeError
@@ -240,9 +263,10 @@ def _not_started(devices: str, error: Exception) -> Exception:
             f"The processes that run steps on {devices!r} have to meet before the first JAX "
             f"operation runs, and some has run: {error} Make the TPUEstimator first."
         )
-    return AcceleratorNotFoundError(
-        f"{devices!r}: JAX cannot start for all processes: {error} Check that all run the same "
-        "program and that the chief's machine can be reached."
+    return WorkerError(
+        f"{devices!r}: JAX cannot start for all processes within {connect_secs():g} s "
+        f"(ESTIMATOR_BRIDGE_CONNECT_SECS): {error} Perhaps one of them ended meanwhile: start all "
+        "of them again."
     )
 
 
