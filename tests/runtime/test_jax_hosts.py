@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 import types
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import tensorflow as tf
 import worker_processes
 
 from estimator_bridge.errors import WorkerError
+from estimator_bridge.runtime.on_jax import processes
 from estimator_bridge.runtime.on_jax.front import Front
 from estimator_bridge.runtime.on_jax.peers import Peers
 from estimator_bridge.runtime.on_jax.place import Place, place_in_cluster
@@ -156,6 +158,50 @@ def test_processes_with_other_devices_are_refused_on_both_sides():
     front.close()
     assert "runs 'jax:cpu:2'" in errors[0]
     assert "the same devices" in errors[0]
+
+
+def wait_until(condition):
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_failure_reaches_all_and_the_chiefs_end_is_noticed():
+    chief, *workers = places(["jax:cpu:2"] * 3)
+    peers = [Peers() for _ in range(3)]
+    front = Front(chief, peers[0])
+    relays = [Relay(place, of_one) for place, of_one in zip(workers, peers[1:])]
+    threads = [threading.Thread(target=relay.join, args=(20,)) for relay in relays]
+    for thread in threads:
+        thread.start()
+    front.wait_for_all(20)
+    front.start(1)
+    for thread in threads:
+        thread.join(20)
+    assert all(each.is_whole for each in peers)
+    relays[0].tell({"failed": "my own mistake"})
+    wait_until(lambda: peers[0].failure == peers[2].failure == "my own mistake")
+    assert peers[1].failure is None
+    front.close()
+    wait_until(lambda: peers[2].lost_addresses == [chief.addresses[0]])
+
+
+def test_a_slice_of_several_hosts_needs_no_tf_config(monkeypatch):
+    """JAX finds the hosts; here one that only says what it was asked."""
+    monkeypatch.setattr(processes, "_met", [])
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    monkeypatch.setenv("TPU_WORKER_HOSTNAMES", "10.0.0.1,10.0.0.2")
+    calls = []
+    jax = types.SimpleNamespace(
+        config=types.SimpleNamespace(update=lambda name, value: None),
+        distributed=types.SimpleNamespace(initialize=lambda **options: calls.append(options)),
+        process_count=lambda: 2,
+        process_index=lambda: 1,
+    )
+    place = processes.meet(jax, "jax", on_cpu=False).place
+    assert calls == [{"initialization_timeout": 600}]
+    assert (place.index, place.name) == (1, "process 1 (host 1 of the TPU)")
 
 
 def test_a_port_in_use_is_an_error_that_says_so():

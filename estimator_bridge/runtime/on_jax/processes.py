@@ -10,14 +10,14 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from estimator_bridge.base.tpu_presence import is_one_of_several_hosts
 from estimator_bridge.errors import TooLateError, WorkerError
-from estimator_bridge.runtime.deadlines import connect_secs
+from estimator_bridge.runtime.deadlines import connect_secs, interruptible_wait
 from estimator_bridge.runtime.on_jax.front import Front
 from estimator_bridge.runtime.on_jax.peers import Peers
 from estimator_bridge.runtime.on_jax.place import Place, place_in_cluster
@@ -124,21 +124,6 @@ class JaxProcesses:
         if self._link is not None:
             self._link.tell({"failed": text})
 
-    def leave(self) -> None:
-        """Prepares the end of this process, whatever the others do."""
-        if not self.peers.is_whole:
-            # JAX would wait for its devices, and they for the lost process.
-            timer = threading.Timer(_EXIT_SECS, _end_now)
-            timer.daemon = True
-            timer.start()
-        if isinstance(self._link, Front):
-            self._link.close()  # before JAX's coordinator ends, which would end their processes
-        elif isinstance(self._link, Relay):
-            # JAX would say goodbye to a coordinator that may have gone, and wait for its answer.
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._client))
-            _state().client = None
-            self._link.leave()
-
     def _send(self, number: int, text: str) -> None:
         """Gives a text to the others, in a thread: JAX sets no deadline if the chief has gone."""
         end, errors, own = threading.Event(), [], self.place.index
@@ -222,39 +207,81 @@ def _meet_by_tf_config(jax: Any, place: Place) -> JaxProcesses:
     link: Front | Relay
     if place.index == 0:
         link, port = Front(place, peers), _free_port()
-        link.wait_for_all(secs)
+        with interruptible_wait("the other processes of TF_CONFIG"):
+            link.wait_for_all(secs)
         link.start(port)
     else:
         link = Relay(place, peers)
-        link.join(secs)
+        with interruptible_wait(f"the chief, {place.name_of(0)}"):
+            link.join(secs)
         port = link.port
-    try:
-        jax.distributed.initialize(
+    # It runs before JAX's own, which was registered earlier.
+    atexit.register(lambda: _leave(peers, link))
+    _start(
+        lambda: jax.distributed.initialize(
             f"127.0.0.1:{port}",
             len(place.addresses),
             place.index,
             cluster_detection_method="deactivate",
-            initialization_timeout=int(secs),
+            initialization_timeout=max(1, int(secs)),
             heartbeat_timeout_seconds=_NEVER,
             shutdown_timeout_seconds=_SHUTDOWN_SECS,
             coordinator_bind_address=f"127.0.0.1:{port}",
-        )
-    except RuntimeError as error:
-        raise _not_started(place.devices, error) from error
-    processes = JaxProcesses(place, peers, link)
-    atexit.register(processes.leave)  # runs before JAX's own, which was registered earlier
-    return processes
+        ),
+        place.devices,
+        peers,
+    )
+    return JaxProcesses(place, peers, link)
+
+
+def _start(initialize: Callable[[], None], devices: str, peers: Peers) -> None:
+    """Starts JAX in a thread, as nothing interrupts its wait for a process that has gone."""
+    end, errors = threading.Event(), []
+
+    def start() -> None:
+        try:
+            initialize()
+        except Exception as error:
+            errors.append(error)
+        finally:
+            end.set()
+
+    start_thread(start)
+    with interruptible_wait("the other processes on JAX"):
+        while not end.wait(_LOOK_SECS):
+            if not peers.is_whole:
+                raise WorkerError(
+                    f"{', '.join(peers.lost_addresses)} ended while JAX started on {devices!r}. "
+                    "Start all processes of TF_CONFIG's cluster again."
+                )
+    if errors:
+        raise _not_started(devices, errors[0]) from errors[0]
 
 
 def _meet_by_environment(jax: Any, devices: str) -> JaxProcesses:
     """Starts JAX on a TPU of several hosts, each of which runs this program."""
     jax.config.update("jax_enable_preemption_service", False)
-    try:
-        jax.distributed.initialize(initialization_timeout=int(connect_secs()))
-    except (RuntimeError, ValueError) as error:
-        raise _not_started(devices, error) from error
+    peers, secs = Peers(), int(connect_secs())
+    _start(lambda: jax.distributed.initialize(initialization_timeout=secs), devices, peers)
     names = tuple(f"host {i} of the TPU" for i in range(jax.process_count()))
-    return JaxProcesses(Place(names, jax.process_index(), devices), Peers(), None)
+    return JaxProcesses(Place(names, jax.process_index(), devices), peers, None)
+
+
+def _leave(peers: Peers, link: Front | Relay) -> None:
+    """Prepares the end of this process, whatever the others do."""
+    if not peers.is_whole:
+        # JAX would wait for its devices, and they for the lost process.
+        timer = threading.Timer(_EXIT_SECS, _end_now)
+        timer.daemon = True
+        timer.start()
+    if isinstance(link, Front):
+        link.close()  # before JAX's coordinator ends, which would end the others' processes
+    else:
+        # JAX would say goodbye to a coordinator that may have gone, and wait for its answer.
+        state = _state()
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(state.client))
+        state.client = None
+        link.leave()
 
 
 def _not_started(devices: str, error: Exception) -> Exception:
