@@ -236,9 +236,13 @@ class RunConfig:
         return [self._settings[name] for name in names]
 
     def _find_place(self, tf_config: Mapping[str, Any]) -> Cluster:
-        strategy = self._settings["train_distribute"]
-        collective = strategy is not None and not type(strategy).__name__.startswith("TPUStrategy")
+        collective = self._trains_in_step()
         place = parse_cluster(tf_config, collective=collective)
         if self._has_device_filters and not collective and not self._settings["session_config"]:
             self._settings["session_config"] = cluster_session_config(place)
         return place
+
+    def _trains_in_step(self) -> bool:
+        """Returns whether the workers of a cluster run each step together."""
+        strategy = self._settings["train_distribute"]
+        return strategy is not None and not type(strategy).__name__.startswith("TPUStrategy")

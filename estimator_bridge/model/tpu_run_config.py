@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.base.tpu_presence import RUNTIME
 from estimator_bridge.model import run_config
 from estimator_bridge.model.cluster import TaskType
 from estimator_bridge.model.reprs import changed_from_defaults
@@ -57,6 +59,7 @@ class RunConfig(run_config.RunConfig):
                     f"{name} must be a string, such as 'grpc://10.0.0.2:8470' or 'emulated:8', got "
                     f"{address!r}. A cluster resolver goes into cluster=."
                 )
+        self._names = master, getattr(cluster, "kind", None)
         super().__init__(**kwargs)
         self._tpu_config = tpu_config or TPUConfig()
         self._cluster = cluster
@@ -122,6 +125,11 @@ class RunConfig(run_config.RunConfig):
         # A resolver holds a connection to its TPU.
         return [*super()._shared(), self._cluster]
 
+    def _trains_in_step(self) -> bool:
+        # Processes on JAX need no chief: without one, the first worker is.
+        names = [*self._names, os.environ.get(RUNTIME)]
+        return super()._trains_in_step() or any(str(n).partition(":")[0] == "jax" for n in names)
+
     def _join(self, cluster: Any) -> str:
         """Adds the cluster's nodes to this config, and returns its master."""
         # Resolvers of TensorFlow 1 called it get_master.
@@ -152,9 +160,10 @@ class RunConfig(run_config.RunConfig):
         if spec:
             session_config.cluster_def.CopyFrom(spec.as_cluster_def())
         self._settings["session_config"] = session_config
-        self._cluster_place = dataclasses.replace(
-            self._cluster_place, cluster_spec=spec or tf.train.ClusterSpec({})
-        )
+        if getattr(cluster, "kind", None) != "jax":  # TF_CONFIG's processes run it together
+            self._cluster_place = dataclasses.replace(
+                self._cluster_place, cluster_spec=spec or tf.train.ClusterSpec({})
+            )
         return master()
 
 

@@ -14,8 +14,8 @@ know which one it is; they know three things:
   a session reads variables, ``combine`` brings newer values; after it wrote some, ``deal_out`` has
   the device's forgotten. So nothing is copied between two loops unless a hook asks for it, and
   checkpoints have the same names and contents.
-- The strategy, which says how many replicas there are. ``JaxStrategy`` has one host and as many
-  replicas as JAX has devices; a program's own ``strategy.run`` is refused.
+- The strategy, which says how many replicas there are. ``JaxStrategy`` has as many as JAX has
+  devices, on the hosts of one or several processes; a program's own ``strategy.run`` is refused.
 
 The draw of a batch
 -------------------
@@ -79,7 +79,7 @@ from estimator_bridge.runtime.local_clusters import (
     emulate_cores,
     parse_local,
 )
-from estimator_bridge.runtime.loop import StepLoop, is_on_jax, step_loop
+from estimator_bridge.runtime.loop import StepLoop, alone, is_on_jax, step_loop
 from estimator_bridge.runtime.replicas import BatchLayout
 from estimator_bridge.runtime.step import ReplicaStep
 from estimator_bridge.runtime.step_outputs import StepOutputs
@@ -101,6 +101,7 @@ __all__ = [
     "StepOutputs",
     "TPUClusterResolver",
     "Workers",
+    "alone",
     "connect_workers",
     "cores_for_any_tpu",
     "default_strategy",

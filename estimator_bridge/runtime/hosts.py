@@ -12,7 +12,7 @@ from estimator_bridge.graph import host_device
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.tensorflow_private.names import PerReplica
 
-__all__ = ["Host", "hosts_of", "is_here", "split_over_hosts"]
+__all__ = ["Host", "hosts_of", "is_here", "own_host_of", "split_over_hosts"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,26 +22,43 @@ class Host:
     Attributes:
       device: its CPU.
       replicas: the numbers of the replicas that it feeds, in the order of its batch's parts.
+      number: its number among the hosts of its job.
     """
 
     device: str
     replicas: tuple[int, ...]
+    number: int = 0
 
 
 def hosts_of(strategy: tf.distribute.Strategy) -> tuple[Host, ...]:
     """Returns the hosts of a strategy's replicas, in the order of their first replicas.
 
     A replica that is spread over the cores of several hosts belongs to the host of its first core.
+    Processes on JAX are hosts of which each names its own device as this process does.
     """
     if isinstance(strategy, JaxStrategy):
-        return (Host(host_device(), tuple(range(strategy.num_replicas_in_sync))),)
+        each = strategy.num_replicas_in_sync // strategy.process_count
+        return tuple(
+            Host(host_device(), tuple(range(i * each, (i + 1) * each)), i)
+            for i in range(strategy.process_count)
+        )
     here = tf.DeviceSpec.from_string(host_device())
     replicas: dict[str, list[int]] = {}
     for number, device in enumerate(strategy.extended.worker_devices):
         core = here.make_merged_spec(tf.DeviceSpec.from_string(device))
         cpu = core.replace(device_type="CPU", device_index=0).to_string()
         replicas.setdefault(cpu, []).append(number)
-    return tuple(Host(cpu, tuple(numbers)) for cpu, numbers in replicas.items())
+    return tuple(
+        Host(cpu, tuple(numbers), tf.DeviceSpec.from_string(cpu).task or 0)
+        for cpu, numbers in replicas.items()
+    )
+
+
+def own_host_of(strategy: tf.distribute.Strategy) -> int | None:
+    """Returns the number of the only host that this process feeds; None if it feeds all."""
+    if isinstance(strategy, JaxStrategy) and strategy.processes is not None:
+        return strategy.process_index
+    return None
 
 
 def is_here(hosts: Sequence[Host]) -> bool:

@@ -101,11 +101,16 @@ class JaxClusterResolver(LocalClusterResolver):
     """Devices of JAX that run the steps of programs written for TPU cores.
 
     Args:
-      name: 'jax', 'jax:N' or 'jax:cpu:N'.
+      name: 'jax', 'jax:N' or 'jax:cpu:N'; of several processes, the devices of each.
+
+    Attributes:
+      devices: JAX's devices, of all processes.
+      processes: the processes; None if this is the only one.
 
     Raises:
       AcceleratorNotFoundError: JAX is missing or does not have these devices.
-      ValueError: the name is none of these.
+      ValueError: the name is none of these, or TF_CONFIG is wrong.
+      WorkerError: other processes of TF_CONFIG did not come.
     """
 
     kind, noun = "jax", "device(s) of JAX"
@@ -114,7 +119,7 @@ class JaxClusterResolver(LocalClusterResolver):
         parsed = parse_jax_name(name)
         if parsed is None:
             raise ValueError(f"{name!r} names no devices of JAX: it does not begin with 'jax'.")
-        self.devices = jax_devices(parsed)
+        self.devices, self.processes = jax_devices(parsed)
         self._name = str(parsed)
         super().__init__(len(self.devices))
 
@@ -126,6 +131,15 @@ class JaxClusterResolver(LocalClusterResolver):
         return self._name
 
     get_master = master
+
+    def get_tpu_system_metadata(self) -> tf.tpu.experimental.TPUSystemMetadata:
+        """Returns the number of devices and of the processes, which are hosts."""
+        hosts = 1 if self.processes is None else len(self.processes.place.addresses)
+        return (
+            super()
+            .get_tpu_system_metadata()
+            ._replace(num_hosts=hosts, num_of_cores_per_host=self.cores // hosts)
+        )
 
 
 def cluster_for_any_tpu() -> LocalClusterResolver | None:

@@ -22,7 +22,7 @@ from estimator_bridge.runtime.single_step import SingleStep
 from estimator_bridge.runtime.step_values import FETCHES_NOTHING, LoopRequest, LoopResult, Step
 from estimator_bridge.tensorflow_private.names import eager_mode
 
-__all__ = ["StepLoop", "is_on_jax", "step_loop"]
+__all__ = ["StepLoop", "alone", "is_on_jax", "step_loop"]
 
 # The calls of a single step that a loop of compiled blocks runs, before it compiles the step alone.
 _SINGLES_IN_BLOCKS = 8
@@ -50,7 +50,10 @@ class StepLoop:
       draws_more: whether the fetches need parts of the input that a step without them leaves alone:
         then, too, they are for calls of one step only.
       sums: the CrossReplicaSum nodes that a step computes.
+      needs: nothing: processes whose steps are one program agree on these.
     """
+
+    needs: Sequence[str] = ()
 
     def __init__(
         self,
@@ -198,6 +201,14 @@ def _spec_of(tensor: tf.Tensor) -> tf.TensorSpec:
 def is_on_jax(strategy: tf.distribute.Strategy) -> bool:
     """Returns whether JAX runs the steps of the strategy's replicas."""
     return isinstance(strategy, JaxStrategy)
+
+
+def alone(strategy: tf.distribute.Strategy) -> tf.distribute.Strategy:
+    """Returns the strategy of an evaluation or a prediction, which each process makes by itself.
+
+    Several processes that run steps on JAX train together. Other strategies are returned.
+    """
+    return strategy.alone if isinstance(strategy, JaxStrategy) else strategy
 
 
 def step_loop(

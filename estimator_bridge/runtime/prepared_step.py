@@ -104,6 +104,7 @@ class PreparedStep:
     Attributes:
       parts: the parts of the input that the step draws.
       fetches: the results of the last step.
+      needs: what the replicas compute for them; see ``LoopRequest.needs``.
       run: the replica's part.
       is_counted: whether the step's counter counts up by one.
       session_run_counter: counts session runs that draw from the step's random streams; None if
@@ -112,6 +113,7 @@ class PreparedStep:
 
     parts: NeededParts
     fetches: StepFetches
+    needs: Sequence[str]
     run: ReplicaStep
     is_counted: bool
     session_run_counter: SessionRunCounter | None
@@ -128,19 +130,22 @@ def prepare_step(
     of_host = step.host.inputs if step.host else {}
     operations = [*step.operations, *(f"^{name}" for name in request.sums)]
     base = [*operations, *([step.loss] if step.loss else []), *of_host.values()]
-    parts = NeededParts(session, base, request.fetches, request.fed)
+    parts = NeededParts(session, base, [*request.fetches, *request.needs], request.fed)
     inputs = parts.refs(step.inputs)
     from_outside = {*inputs, *of_host, *request.fed, REPLICA_ID}
     fetches = StepFetches(session, request.fetches, base, from_outside)
+    # The host's part returns its placeholders' values itself; the sums are operations by now. The
+    # order is the same in processes whose hooks fetch the same in another one.
+    needs = {ref for ref in fetches.needs if ref not in of_host} | {*fetches.operations}
+    needs.update(request.needs)
+    refs = sorted(ref for ref in needs if not ref.startswith("^"))
+    more = sorted(ref for ref in needs if ref.startswith("^"))
     run = ReplicaStep(
         session,
         strategy,
-        dataclasses.replace(step, inputs=inputs, operations=[*operations, *fetches.operations]),
+        dataclasses.replace(step, inputs=inputs, operations=[*operations, *more]),
         layout,
-        # The host's part returns its placeholders' values itself; the sums are operations by now.
-        dataclasses.replace(
-            request, fetches=[ref for ref in fetches.needs if ref not in of_host], sums=()
-        ),
+        dataclasses.replace(request, fetches=refs, sums=()),
     )
     nodes = [*run.names, *run.host_names]
     counter = step.counter
@@ -148,7 +153,7 @@ def prepare_step(
     is_one = strategy.num_replicas_in_sync == 1
     has_streams = is_one and bool(run.random_names)
     counter_of_runs = SessionRunCounter(session, run.random_names) if has_streams else None
-    return PreparedStep(parts, fetches, run, is_counted, counter_of_runs)
+    return PreparedStep(parts, fetches, [*refs, *more], run, is_counted, counter_of_runs)
 
 
 @dataclasses.dataclass(frozen=True)

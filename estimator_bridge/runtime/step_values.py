@@ -70,6 +70,8 @@ class LoopRequest:
         (``StepLoop.has_effects``) may be fetched in calls of one step only.
       fed: references whose values each call supplies, for all its steps and replicas.
       sums: CrossReplicaSum nodes to compute in any case, as hooks of another worker fetch them.
+      needs: what the replicas compute in any case, as hooks of another process need it:
+        references, and '^name' for operations. Only steps on JAX have these.
       jit_compile: whether XLA compiles the replicas' part, from one sum over them to the next. The
         input, the sums and the host's part stay outside.
       in_blocks: with ``jit_compile``, whether XLA may compile several steps as one function; see
@@ -81,6 +83,7 @@ class LoopRequest:
     fetches: Sequence[str] = ()
     fed: Sequence[str] = ()
     sums: Sequence[str] = ()
+    needs: Sequence[str] = ()
     jit_compile: bool = False
     in_blocks: bool = False
     draws_alike: bool = False

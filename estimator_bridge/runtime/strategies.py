@@ -34,8 +34,10 @@ from estimator_bridge.runtime.local_clusters import (
 )
 from estimator_bridge.runtime.on_jax.draws import device_draws
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
+from estimator_bridge.runtime.on_jax.workers import JaxWorkers
 from estimator_bridge.runtime.topology import assign_cores, check_cores_per_replica
 from estimator_bridge.runtime.tpu_probe import check_local_start
+from estimator_bridge.runtime.workers import set_workers
 from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["default_strategy", "started_topology", "tpu_strategy"]
@@ -137,7 +139,12 @@ def _on_jax(cluster: JaxClusterResolver, cores_per_replica: int | None) -> tf.di
     devices = cluster.devices
     kind = "CPU, for tests" if devices[0].platform == "cpu" else devices[0].device_kind
     logging.info("Steps run on JAX, on %d device(s): %s.", len(devices), kind)
-    return JaxStrategy(devices, cluster.master())
+    strategy = JaxStrategy(devices, cluster.master(), cluster.processes)
+    if cluster.processes is not None:
+        workers = JaxWorkers(strategy, cluster.processes)
+        set_workers(strategy, workers)
+        logging.info("Of %d processes this is %s.", workers.count, workers.name)
+    return strategy
 
 
 def _on_gpus(devices: list[str]) -> tf.distribute.Strategy:

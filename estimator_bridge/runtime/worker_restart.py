@@ -15,15 +15,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import WorkerError
-from estimator_bridge.runtime.addresses import problems_at
 from estimator_bridge.runtime.worker_loss import is_slow_peer
 from estimator_bridge.runtime.workers import Workers
 from estimator_bridge.tensorflow_private.hooks import open_event_writers
-from estimator_bridge.tensorflow_private.names import eager_context
 
 __all__ = ["command_line", "next_attempt", "rejoin", "tell_failure", "too_late"]
 
@@ -45,7 +42,7 @@ def too_late(workers: Workers, error: BaseException) -> WorkerError | None:
     if not (is_slow_peer(error) and workers.timeout_secs):
         return None
     own = workers.addresses[workers.index]
-    silent = problems_at(workers.addresses)
+    silent = workers.silent_addresses()
     who = ", ".join(
         f"{address} (does not answer)" if address in silent else f"{address} (its process lives)"
         for address in workers.addresses
@@ -64,7 +61,7 @@ def tell_failure(workers: Workers, error: BaseException) -> None:
     """Tells the other workers, who wait for this one, that its program failed."""
     text = f"{_FAILED}{workers.name}: {type(error).__name__}: {error}"[:1000]
     try:
-        eager_context().report_error_to_cluster(tf.errors.INTERNAL, text)
+        workers.tell_failure(text)
     except Exception as second:  # the first failure counts
         logging.warning("The other workers could not be told of the failure: %s", second)
 
@@ -116,7 +113,7 @@ def _who(workers: Workers, message: str) -> str:
     """Returns the lost workers, as far as TensorFlow's message or a check of addresses shows."""
     own = workers.addresses[workers.index]
     addresses = [workers.address(job, int(task)) for job, task in _TASK.findall(message)]
-    addresses += problems_at(workers.addresses)
+    addresses += workers.silent_addresses()
     return ", ".join(dict.fromkeys(a for a in addresses if a != own)) or "another worker"
 
 

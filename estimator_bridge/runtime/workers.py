@@ -12,13 +12,14 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import JoinFn, host_device
+from estimator_bridge.runtime.addresses import problems_at
 from estimator_bridge.runtime.collective_keys import CollectiveKeys
 from estimator_bridge.runtime.deadlines import worker_secs
 from estimator_bridge.runtime.replicas import WorkerJoin, join_replicas
-from estimator_bridge.tensorflow_private.names import eager_mode
+from estimator_bridge.tensorflow_private.names import eager_context, eager_mode
 from estimator_bridge.tensorflow_private.strategies import communication_options
 
-__all__ = ["Workers", "local_replicas", "workers_of"]
+__all__ = ["Workers", "local_replicas", "set_workers", "workers_of"]
 
 # Far from the small numbers that TensorFlow counts up for collectives of its own.
 _HOSTS, _REPLICAS = 1_700_000_001, 1_700_000_002
@@ -41,6 +42,11 @@ def workers_of(strategy: tf.distribute.Strategy) -> Workers:
     return _workers_by_strategy[strategy]
 
 
+def set_workers(strategy: tf.distribute.Strategy, workers: Workers) -> None:
+    """Sets the processes of a strategy that are not those of TensorFlow's collectives."""
+    _workers_by_strategy[strategy] = workers
+
+
 def local_replicas(strategy: tf.distribute.Strategy) -> int:
     """Returns the number of a strategy's replicas in this process."""
     return strategy.num_replicas_in_sync // workers_of(strategy).count
@@ -60,10 +66,13 @@ class Workers:
       last_step: the last global step that this process knows to be done.
       timeout_secs: the longest wait for the others, in seconds; 0: as long as they live.
       keys: the keys of collectives.
+      shares_programs: whether a step of all of them is one program, with the same results.
 
     Raises:
       ValueError: the environment variable of the timeout holds no number.
     """
+
+    shares_programs = False
 
     def __init__(self, strategy: tf.distribute.Strategy):
         resolver = strategy.cluster_resolver
@@ -97,6 +106,14 @@ class Workers:
     def address(self, job: str, task: int) -> str:
         """Returns the address of a task of the cluster."""
         return self._jobs[job][task]
+
+    def silent_addresses(self) -> list[str]:
+        """Returns the addresses of the processes that do not answer."""
+        return [*problems_at(self.addresses)]
+
+    def tell_failure(self, text: str) -> None:
+        """Tells the other workers, who wait for this one, that its program failed."""
+        eager_context().report_error_to_cluster(tf.errors.INTERNAL, text)
 
     def input_context(self) -> tf.distribute.InputContext:
         """Returns what an input_fn needs to read this process's part of the data."""

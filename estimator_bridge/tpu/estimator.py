@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
+import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -15,10 +16,12 @@ from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
 from estimator_bridge.model import InputPipelineConfig, ModeKeys, TPURunConfig
 from estimator_bridge.model.number_checks import check_positive_integer
 from estimator_bridge.runtime import (
+    alone,
     cores_for_any_tpu,
     default_strategy,
     is_on_jax,
     tpu_strategy,
+    workers_of,
 )
 from estimator_bridge.tpu.cpu_execution import CPUExecution, DistributedCPUExecution
 from estimator_bridge.tpu.embedding_features import embedding_features
@@ -31,6 +34,7 @@ from estimator_bridge.training.distribution import strategy_for
 from estimator_bridge.training.execution import Execution
 from estimator_bridge.training.notebook_errors import shorten_notebook_errors
 from estimator_bridge.training.params import shown_params
+from estimator_bridge.training.program import Program
 
 __all__ = ["TPUEstimator"]
 
@@ -224,6 +228,11 @@ class TPUEstimator(EstimatorV1):
                 values[_BATCH_SIZE_ARGUMENT[mode]] = size
         return {**values, "use_tpu": self._use_tpu}
 
+    @property
+    def _writes_results(self) -> bool:
+        """Whether this process does, of those that train together and may all evaluate."""
+        return workers_of(self._strategy).is_chief
+
     def _check_embeddings(self, spec: Any) -> None:
         if not isinstance(spec, EmbeddingConfigSpec):
             raise TypeError(
@@ -289,6 +298,16 @@ class TPUEstimator(EstimatorV1):
     def _export_execution(self) -> Execution:
         return CPUExecution(default_strategy(), self._config, batch_size=None)
 
+    def _trace(
+        self, execution: Execution, input_fn: Callable[..., Any], mode: str, checkpoint: str | None
+    ) -> Program:
+        workers = workers_of(execution.strategy)
+        if workers.shares_programs and execution.config.tf_random_seed is None:
+            # Operations without a seed would draw one in each process, for a program of its own.
+            seed = int(workers.texts(str(random.SystemRandom().getrandbits(31)))[0])
+            execution.config = execution.config.replace(tf_random_seed=seed)
+        return super()._trace(execution, input_fn, mode, checkpoint)
+
     def _execution(self, mode: str) -> Execution:
         size = self._batch_sizes[mode]
         on_tpu = self._use_tpu and (mode != ModeKeys.EVAL or self._eval_on_tpu)
@@ -322,6 +341,8 @@ class TPUEstimator(EstimatorV1):
         strategy = self._strategy
         if mode == ModeKeys.EVAL and self._evaluation_master:
             strategy = self._evaluation_master.strategy()
+        if mode != ModeKeys.TRAIN:
+            strategy = alone(strategy)
         replicas = strategy.num_replicas_in_sync
         tpu_config = self._config.tpu_config
         is_sliced = mode != ModeKeys.TRAIN and (

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from estimator_bridge.errors import NotOnJaxError
 from estimator_bridge.model import InputPipelineConfig, ModeKeys
 from estimator_bridge.model.tpu_config import TPUConfig
 from estimator_bridge.runtime import Host, hosts_of
+from estimator_bridge.runtime.hosts import own_host_of
 from estimator_bridge.runtime.topology import assign_cores, topology_of
 from estimator_bridge.tensorflow_private.strategies import device_assignment, tpu_metadata
 from estimator_bridge.tpu.context import TPUContext
@@ -58,6 +60,7 @@ class Layout:
         self.replicas = strategy.num_replicas_in_sync
         self.hosts = hosts_of(strategy)
         metadata = tpu_metadata(strategy)
+        self._own_host = own_host_of(strategy)
         self._num_hosts = metadata.num_hosts if metadata else len(self.hosts)
         self._cores_of_host = metadata.num_of_cores_per_host if metadata else None
         self._job = _job(self.hosts)
@@ -77,7 +80,14 @@ class Layout:
         Raises:
           ValueError: a replica has more cores than a host; or several hosts would each evaluate or
             predict all examples, or a part of them in an undefined order.
+          NotOnJaxError: several processes on JAX would each read the batch that all replicas get.
         """
+        if self._own_host is not None and pipeline == InputPipelineConfig.BROADCAST:
+            raise NotOnJaxError(
+                "per_host_input_for_training=BROADCAST gives every replica the batch of the first "
+                "host, and each process on JAX reads its own. Set it to "
+                "InputPipelineConfig.PER_HOST_V1, or run one process."
+            )
         if (
             self._cores
             and self._cores_of_host
@@ -116,7 +126,7 @@ class Layout:
     def feedings(
         self, mode: str, pipeline: int, is_sliced: bool, batch_size: int
     ) -> tuple[Feeding, ...]:
-        """Returns the calls of the input_fn, by host.
+        """Returns the calls of the input_fn, by host; of processes on JAX, for this one alone.
 
         Args:
           mode: one of ModeKeys.
@@ -126,7 +136,8 @@ class Layout:
         """
         each = batch_size // self.replicas
         if is_sliced or pipeline == InputPipelineConfig.BROADCAST:
-            everyone = Host(self.hosts[0].device, tuple(range(self.replicas)))
+            first = self.hosts[0]
+            everyone = Host(first.device, tuple(range(self.replicas)), first.number)
             call = InputCall(batch_size, self._context(0, 0, 1))
             return (Feeding(everyone, (call,), batch_size),)
         is_per_core = pipeline == InputPipelineConfig.PER_SHARD_V1 and mode == ModeKeys.TRAIN
@@ -136,19 +147,20 @@ class Layout:
             count = len(host.replicas)
             calls = count if is_per_core else 1
             size = each if is_per_core or pipeline == InputPipelineConfig.PER_HOST_V2 else None
-            number = _task(host)
-            feedings.append(
-                Feeding(
-                    host,
-                    tuple(
-                        InputCall(
-                            size or each * count, self._context(number, calls_before + i, total)
-                        )
-                        for i in range(calls)
-                    ),
-                    each * count,
+            if self._own_host in (None, host.number):
+                feedings.append(
+                    Feeding(
+                        host,
+                        tuple(
+                            InputCall(
+                                size or each * count,
+                                self._context(host.number, calls_before + i, total),
+                            )
+                            for i in range(calls)
+                        ),
+                        each * count,
+                    )
                 )
-            )
             calls_before += calls
         return tuple(feedings)
 
@@ -163,10 +175,6 @@ class Layout:
             self._job,
             self._assignment,
         )
-
-
-def _task(host: Host) -> int:
-    return tf.DeviceSpec.from_string(host.device).task or 0
 
 
 def _job(hosts: Sequence[Host]) -> str | None:

@@ -298,8 +298,9 @@ class Estimator(ExportMethods, OriginalMethods):
                     execution, input_fn, ModeKeys.EVAL, path, bool(hooks)
                 ) as program:
                     fallback_checkpoint = None if checkpoint_path else self._fallback_checkpoint()
+                    folder_of_results = self.eval_dir(name) if self._writes_results else None
                     results = evaluate_program(
-                        program, self.eval_dir(name), hooks, steps, path, fallback_checkpoint
+                        program, folder_of_results, hooks, steps, path, fallback_checkpoint
                     )
                 if writes_report(hooks, self._config):
                     folder.check()
@@ -380,6 +381,11 @@ class Estimator(ExportMethods, OriginalMethods):
         """Returns a context that is open while a call trains, evaluates or predicts."""
         del name
         return contextlib.nullcontext()
+
+    @property
+    def _writes_results(self) -> bool:
+        """Whether this process writes the results of its evaluations."""
+        return True
 
     def _check_steps(self, purpose: str, **counts: int | None) -> None:
         del purpose

@@ -29,7 +29,7 @@ _FEW = 20  # batches: with fewer, each has a line
 
 def evaluate_program(
     program: Program,
-    output_dir: str,
+    output_dir: str | None,
     hooks: Sequence[Any],
     steps: int | None,
     checkpoint_path: str | None,
@@ -39,7 +39,7 @@ def evaluate_program(
 
     Args:
       program: traced for evaluation.
-      output_dir: the folder of the event file.
+      output_dir: the folder of the event file; None if another process writes it.
       hooks: the caller's hooks.
       steps: the number of batches; None for all.
       checkpoint_path: the checkpoint to evaluate; None for the initial values.

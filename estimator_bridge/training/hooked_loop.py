@@ -82,6 +82,7 @@ class LoopCache:
         refs: Sequence[str],
         fed: tuple[str, ...],
         sums: Sequence[str] = (),
+        needs: Sequence[str] = (),
         is_single: bool = False,
     ) -> StepLoop:
         """Returns a loop.
@@ -92,15 +93,20 @@ class LoopCache:
           refs: the references to fetch.
           fed: the references that calls supply.
           sums: CrossReplicaSum nodes that the loop has to compute.
+          needs: see ``LoopRequest``.
           is_single: whether the loop is for a call of a single step.
         """
         key = tuple(refs)
-        request = key, fed, tuple(sums)
+        request = key, fed, tuple(sums), tuple(needs)
         if self._last[1] is not None and self._last[0] == request:  # as at most steps
             return self._last[1]
         asked_refs = set(refs)
         alike = [
-            loop for loop in self._loops if fed == loop.request.fed and loop.sums.issuperset(sums)
+            loop
+            for loop in self._loops
+            if fed == loop.request.fed
+            and loop.sums.issuperset(sums)
+            and list(loop.request.needs) == list(needs)
         ]
         for loop in alike:
             if asked_refs == set(loop.request.fetches):
@@ -113,7 +119,7 @@ class LoopCache:
                 ):
                     self._run_counts[key] += is_single
                     return loop
-        self._loops.append(self._make_loop(key, fed, sums))
+        self._loops.append(self._make_loop(key, fed, sums, needs))
         self._last = request, self._loops[-1]
         return self._loops[-1]
 
@@ -195,7 +201,7 @@ class HookedLoop:
         loop, last_alone = self._sync.agree_on_loop(
             loop,
             lambda: self._loops.loop([], fed),
-            lambda sums: self._loops.loop(call.fetches.refs, fed, sums),
+            lambda sums, needs: self._loops.loop(call.fetches.refs, fed, sums, needs),
         )
         with call.trace():
             if last_alone and steps > 1:  # what hooks run, runs in the last step alone

@@ -42,11 +42,13 @@ def written_once(step: int) -> Iterator[None]:
         _WRITTEN_ONCE.reset(token)
 
 
-def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: str | None) -> None:
+def write_results(
+    directory: str | None, results: Mapping[str, Any], checkpoint_path: str | None
+) -> None:
     """Writes an evaluation's results as summaries at its global step.
 
     Args:
-      directory: the folder of the event files.
+      directory: the folder of the event files; None writes them to the log alone.
       results: metrics by name, the global step among them.
       checkpoint_path: the evaluated checkpoint; written as the text summary 'checkpoint_path'.
 
@@ -57,6 +59,9 @@ def write_results(directory: str, results: Mapping[str, Any], checkpoint_path: s
     step = int(results[_GLOBAL_STEP])
     # format() without !s prints a float32 as one of Python's floats.
     text = ", ".join(f"{k} = {v!s}" for k, v in sorted(results.items()) if not _is_bytes(v))
+    if directory is None:
+        logging.info("Results at global step %d: %s", step, text)
+        return
     logging.info("Saving dict for global step %d: %s", step, text)
     summary = _summary()
     for name, value in results.items():

@@ -180,6 +180,7 @@ class Program:
         fetches: Sequence[str] = (),
         fed: Sequence[str] = (),
         sums: Sequence[str] = (),
+        needs: Sequence[str] = (),
         **options: Any,
     ) -> StepLoop:
         """Returns a compiled loop of the model's step that also returns these fetches.
@@ -188,6 +189,7 @@ class Program:
           fetches: references.
           fed: references that calls feed.
           sums: see ``LoopRequest``.
+          needs: see ``LoopRequest``.
           **options: other fields of ``LoopRequest``.
         """
         name = _v1.train.get_global_step(self.graph).op.name
@@ -196,7 +198,7 @@ class Program:
         step = Step(self.inputs, traced.operations, traced.loss, traced.host, counter)
 
         def make(**more: Any) -> StepLoop:
-            request = LoopRequest(fetches, fed, sums, **options, **more)
+            request = LoopRequest(fetches, fed, sums, needs, **options, **more)
             return step_loop(self.session, strategy, step, self.plan.layout, request)
 
         xla = XlaMode.OFF if "jit_compile" in options else self.xla_mode
@@ -264,12 +266,16 @@ class Program:
         logging.info("XLA compiles the %s step for a TPU: %d operations.", name, count)
 
     def kept_loop(
-        self, fetches: Sequence[str] = (), fed: Sequence[str] = (), sums: Sequence[str] = ()
+        self,
+        fetches: Sequence[str] = (),
+        fed: Sequence[str] = (),
+        sums: Sequence[str] = (),
+        needs: Sequence[str] = (),
     ) -> StepLoop:
         """Returns the result of ``make_loop``, which the program compiles only once per request."""
-        key = tuple(fetches), tuple(fed), tuple(sums)
+        key = tuple(fetches), tuple(fed), tuple(sums), tuple(needs)
         if key not in self.loops.by_request:
-            self.loops.by_request[key] = self.make_loop(fetches, fed, sums)
+            self.loops.by_request[key] = self.make_loop(fetches, fed, sums, needs)
         return self.loops.by_request[key]
 
     def kept_loop_with_outputs(self, fetches: Sequence[str]) -> StepLoop:

@@ -72,10 +72,12 @@ def train_program(
       The loss of the last step; None if no step ran.
     """
     graph, session, shards = program.graph, program.session, program.execution.shards
-    sync = worker_sync_of(workers_of(program.execution.strategy), session)
+    workers = workers_of(program.execution.strategy)
+    sync = worker_sync_of(workers, session)
     termination.slowest_save = lambda: session.slowest_save_secs
     with continue_trace(graph, shards):
-        all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags)
+        is_chief = program.execution.config.is_chief and workers.is_chief
+        all_hooks = _all_hooks(program, model_dir, hooks, saving_listeners, rate_tags, is_chief)
         follow_savers(all_hooks)
         watch_savers(all_hooks)
         if checkpoint_path and fallback_checkpoint:
@@ -187,6 +189,7 @@ def _all_hooks(
     hooks: Sequence[Any],
     saving_listeners: Sequence[Any],
     rate_tags: tuple[str, str | None],
+    is_chief: bool,
 ) -> list[Any]:
     """Returns the hooks of a run, in the original's order: savers, rates, the caller's.
 
@@ -197,7 +200,7 @@ def _all_hooks(
     all_of_program = [*hooks, *spec.training_hooks]
     kind = AsyncCheckpointSaverHook if wants_async(all_of_program) else GraphSaverHook
     chief = []
-    if config.is_chief:
+    if is_chief:
         chief = chief_hooks(
             config, spec, program.scaffold, model_dir, hooks, saving_listeners, kind
         )
@@ -207,11 +210,11 @@ def _all_hooks(
         execution = program.execution
         examples = program.plan.examples
         pace = least_log_secs()
-        if config.is_chief:
+        if is_chief:
             own.append(RateLogHook(every_steps, model_dir, rate_tags, examples, least_secs=pace))
         dtype, counts_last = spec.loss.dtype, execution.fetched_step_counts_last
         losses.append(LossLogHook(every_steps, dtype, counts_last, examples, least_secs=pace))
-    if config.save_summary_steps and config.is_chief:
+    if config.save_summary_steps and is_chief:
         summaries.append(
             _v1.train.SummarySaverHook(
                 scaffold=program.scaffold,

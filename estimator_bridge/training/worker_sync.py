@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 
@@ -170,10 +171,10 @@ class SingleWorkerSync:
         self,
         loop: StepLoop,
         base: Callable[[], StepLoop],
-        with_sums: Callable[[list[str]], StepLoop],
+        with_more: Callable[[list[str], list[str]], StepLoop],
     ) -> tuple[StepLoop, bool]:
         """Returns the loop, and whether the last step has to run by itself."""
-        del base, with_sums
+        del base, with_more
         return loop, loop.has_effects or loop.draws_more
 
     def note_step(self, step: int) -> None:
@@ -287,27 +288,58 @@ class WorkerSync(SingleWorkerSync):
         self,
         loop: StepLoop,
         base: Callable[[], StepLoop],
-        with_sums: Callable[[list[str]], StepLoop],
+        with_more: Callable[[list[str], list[str]], StepLoop],
     ) -> tuple[StepLoop, bool]:
         """Settles what a step computes jointly: the sums that any worker's hooks fetch.
+
+        Where steps of all processes are one program (``StepLoop.needs``), it computes what any of
+        their hooks fetch.
 
         Args:
           loop: the loop that this worker would run.
           base: makes the loop without hooks' fetches, which has the same sums at all workers.
-          with_sums: makes the loop with additional sums.
+          with_more: makes the loop with additional sums and needs.
 
         Returns:
           The loop to run, and whether the last step has to run by itself.
         """
         extra = sorted(loop.sums - base().sums)
-        split, any_extra = self._workers.largest([int(loop.has_effects), int(bool(extra))])
+        mark = 0
+        if self._workers.shares_programs:
+            mark = zlib.crc32(repr((loop.needs, loop.request.fed)).encode())
+        split, any_extra, largest, negative = self._workers.largest(
+            [int(loop.has_effects), int(bool(extra)), mark, -mark]
+        )
         if any_extra:
             texts = self._workers.texts("\n".join(extra))
             names = sorted({name for text in texts for name in text.split("\n") if name})
             self._check_known(names)
             missing = [name for name in names if name not in loop.sums]
-            loop = with_sums(missing) if missing else loop
+            loop = with_more(missing, []) if missing else loop
+        elif largest != -negative:
+            loop = with_more([], self._agreed_needs(loop))
         return loop, bool(split)
+
+    def _agreed_needs(self, loop: StepLoop) -> list[str]:
+        """Returns what any process's hooks need of a step."""
+        own = {"needs": list(loop.needs), "fed": list(loop.request.fed)}
+        every = [json.loads(text) for text in self._workers.texts(json.dumps(own))]
+        if any(one["fed"] != own["fed"] for one in every):
+            raise WorkerError(
+                "Hooks feed different tensors in the processes "
+                f"{', '.join(self._workers.addresses)}: {[one['fed'] for one in every]}. Their "
+                "steps are one program: feed the same tensors in every process."
+            )
+        names = {operation.name for operation in self._session.graph.get_operations()}
+        needs = sorted({ref for one in every for ref in one["needs"]})
+        unknown = [ref for ref in needs if ref.lstrip("^").partition(":")[0] not in names]
+        if unknown:
+            raise NotImplementedError(
+                f"A hook of another process fetches what needs {unknown[0]!r}, which "
+                f"{self._workers.name} has not traced. Steps of all processes are one program: "
+                "make the tensor in model_fn, and let the hook fetch it."
+            )
+        return needs
 
     def _check_known(self, sums: Sequence[str]) -> None:
         _, keys = self._workers.keys.of(self._session.graph)

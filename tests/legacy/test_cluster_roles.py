@@ -101,7 +101,7 @@ def test_workers_wants_a_number(text):
     [
         (["--cluster", "chief=1", "--workers", "2"], "--cluster and --workers both"),
         (["--cluster", "chief=1", "--cores", "2"], "--cores is for a program in one process"),
-        (["--workers", "2", "--runtime", "jax"], "--runtime is for a program in one process"),
+        (["--workers", "2", "--cores", "2"], "--cores is for a program in one process"),
         (["--workers", "2", "--compile-for", "v5e-8"], "--compile-for is for a program"),
         (["--workers", "2", "--compile-only"], "needs a slice"),
         (["--workers", "2", "--check-tpu"], "give --cores N too"),

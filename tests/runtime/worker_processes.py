@@ -24,7 +24,8 @@ def free_addresses(count):
 class Cluster:
     """A chief, a worker and any other started process; use it in a ``with`` block."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, file=PROGRAM):
+        self._file = file
         addresses = free_addresses(3)
         self.jobs = {job: [a] for job, a in zip(("chief", "worker", "evaluator"), addresses)}
         self.folder = Path(folder)
@@ -35,7 +36,7 @@ class Cluster:
         number = len(self._started)
         config = {"cluster": self.jobs, "task": {"type": task_type, "index": 0}}
         log = open(self.folder / f"log{number}", "w+")  # noqa: SIM115  # closed in __exit__
-        command = [sys.executable, str(PROGRAM), program, str(self.folder)]
+        command = [sys.executable, str(self._file), program, str(self.folder)]
         environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
         environment["PYTHONPATH"] = str(PROGRAM.parents[2])
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)

@@ -14,9 +14,9 @@ def loops():
 
 @pytest.fixture
 def cache(loops):
-    def make(fetches, fed, sums):
+    def make(fetches, fed, sums, needs):
         loop = SimpleNamespace(
-            request=SimpleNamespace(fetches=fetches, fed=fed),
+            request=SimpleNamespace(fetches=fetches, fed=fed, needs=needs),
             sums=frozenset(sums),
             has_effects=False,
             draws_more=False,
@@ -34,7 +34,8 @@ def test_equal_requests_share_a_loop(cache, loops):
     assert cache.loop(["a:0", "b:0"], ("x:0",)) is not both
     assert cache.loop(["a:0", "b:0"], ()) is both
     assert cache.loop(["a:0", "b:0"], (), ["sum"]) is not both
-    assert len(loops) == 3
+    assert cache.loop(["a:0", "b:0"], (), (), ["c:0"]) is not both
+    assert len(loops) == 4
 
 
 def test_single_steps_that_fetch_less_get_their_own_loop_after_a_hundred(cache, loops):

@@ -16,6 +16,13 @@ declares it. Random numbers are those of emulated cores: XLA draws the same bits
 floats of them as TensorFlow's kernels do (``graph/kernel_draws.py``). What is missing is refused
 while the model is traced (``refusals``), and what cannot be lowered when the loop is made.
 
-JAX is imported by these functions alone, when one is called. One private name of JAX is used, the
-conversion of HLO to StableHLO, so a range of releases is pinned (``devices``).
+Several processes are hosts of one mesh (``processes``, ``workers``). ``place`` reads TF_CONFIG.
+``front`` and ``relay`` are the ends of their connections, by which ``peers`` learns who is lost;
+docs/decisions/jax_hosts.md says why JAX's own do not suffice. Each process reads its own part of a
+batch. Before each block all agree on the number of batches, and before each chunk of steps on what
+the hooks of any of them need: the steps of all are one program.
+
+JAX is imported by these functions alone, when one is called. Two private names of JAX are used, the
+conversion of HLO to StableHLO and the client of its coordinator, so a range of releases is pinned
+(``devices``).
 """

@@ -15,6 +15,7 @@ from estimator_bridge.runtime.on_jax.program import Results, whole_sharding
 from estimator_bridge.runtime.on_jax.step import JaxStep, padded_block
 from estimator_bridge.runtime.on_jax.values import JaxValues
 from estimator_bridge.runtime.step_values import LoopResult
+from estimator_bridge.runtime.workers import workers_of
 
 __all__ = ["Blocks"]
 
@@ -27,7 +28,8 @@ class Blocks:
 
     A NaN in the loss ends the steps. The batches of its block, and of the block after it, are lost.
     A batch of an input that must not be read ahead is a block of its own, drawn after the step
-    before.
+    before. Of several processes, each reads its own part of each batch. Before each block they
+    agree on how many batches all of them have: the steps end where the first input does.
 
     Args:
       step: the step.
@@ -60,11 +62,12 @@ class Blocks:
             if is_watched and self._is_nan(results[-1:]):  # which waits for the step
                 break
             size = 1 if is_in_order else min(usual, most - step_count)
-            block = self._reader(iterator, size)
+            block = self._agreed(self._reader(iterator, size), size)
             if block.steps:
                 result = self._start(block, position + step_count, results[-1], fed)
                 results.append(result)
                 if host.is_needed:
+                    self._wait(result)
                     each = [np.asarray(rows) for rows in result.each]
                     host(each, int(result.steps), position + step_count, fed)
             step_count += block.steps
@@ -72,6 +75,7 @@ class Blocks:
                 break
             if not step.is_counted:
                 most = min(most, step_count + self._most(steps - step_count, limit))
+        self._wait(results[-1])
         ran = sum(int(result.steps) for result in results)
         has_ended = block is not None and ran == step_count
         fetch_values = None
@@ -89,7 +93,31 @@ class Blocks:
 
     def _is_nan(self, results: Sequence[Results]) -> bool:
         """Returns whether the loss before the block that runs is NaN, which ended the steps."""
-        return bool(self._step.loss) and any(math.isnan(float(one.loss)) for one in results)
+        if not self._step.loss:
+            return False
+        for one in results:
+            self._wait(one)
+        return any(math.isnan(float(one.loss)) for one in results)
+
+    def _wait(self, result: Results) -> None:
+        """Waits for results that need other processes, which may be lost meanwhile."""
+        processes = self._step.strategy.processes
+        if processes is not None and result.is_started:
+            processes.wait([result.steps, result.loss, *result.last, *result.each])
+
+    def _agreed(self, block: ReadBlock, size: int) -> ReadBlock:
+        """Returns the steps of a block for which each process has a batch.
+
+        Args:
+          block: the batches of this process.
+          size: the number of steps that all of them asked for.
+        """
+        workers = workers_of(self._step.strategy)
+        if workers.count == 1:
+            return block
+        (missing,) = workers.largest([size - block.steps])
+        parts = [part[: size - missing] for part in block.parts]
+        return ReadBlock(size - missing, parts, missing > 0, None)
 
     def _count(self) -> int:
         assert self._step.counter is not None

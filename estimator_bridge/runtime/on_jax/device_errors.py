@@ -30,13 +30,15 @@ def explained_device_errors(step: JaxStep) -> Iterator[None]:
     Raises:
       tf.errors.ResourceExhaustedError: a device is out of memory; it says what lay on it.
       tf.errors.OpError: of the type of the device's status, such as InternalError for a device
-        that was lost.
+        that was lost; or another process was.
     """
     import jax
 
     try:
         yield
     except jax.errors.JaxRuntimeError as error:
+        if step.strategy.processes is not None:
+            step.strategy.processes.check_soon()  # it may be the end of another process
         status = _STATUS.match(str(error))
         code = getattr(tf.errors, status[1], None) if status else None
         if code == tf.errors.RESOURCE_EXHAUSTED:

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import LiftedSession, host_device
 from estimator_bridge.runtime.host_step import HostPart
+from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.step_fetches import StepFetches
 from estimator_bridge.runtime.step_values import HostStage
 from estimator_bridge.tensorflow_private.names import PerReplica, eager_mode
@@ -24,9 +25,15 @@ class HostSteps:
       part: the host's part of a step; None if there is none.
       stage: its description.
       fetches: the results wanted of the last step.
+      last: references of the first replica's values that are needed of the last step.
       strategy: the replicas.
       session: the session of the traced graph.
       fed: references that calls supply.
+
+    Attributes:
+      last: as given.
+
+    Of several processes the first one runs it, on the values of all replicas.
     """
 
     def __init__(
@@ -34,13 +41,15 @@ class HostSteps:
         part: HostPart | None,
         stage: HostStage | None,
         fetches: StepFetches,
-        strategy: tf.distribute.Strategy,
+        last: Sequence[str],
+        strategy: JaxStrategy,
         session: LiftedSession,
         fed: Sequence[str],
     ):
         self._part, self._stage, self._fetches = part, stage, fetches
         self._strategy, self._resources = strategy, session.resources
         self._fed = [session.graph.get_tensor_by_name(ref) for ref in fed]
+        self.last = list(last)
         self._run: Any = None
         self._compute: Any = None
         self._rows: dict[str, np.ndarray] = {}  # of the last step
@@ -49,12 +58,6 @@ class HostSteps:
     def each(self) -> list[str]:
         """References of the replicas' values that are needed of each step."""
         return HostPart.needs_of(self._stage)
-
-    @property
-    def last(self) -> list[str]:
-        """References of the first replica's values that are needed of the last step."""
-        host_inputs = self._stage.inputs if self._stage else {}
-        return [ref for ref in self._fetches.needs if ref not in host_inputs]
 
     @property
     def fed_count(self) -> int:
@@ -88,7 +91,8 @@ class HostSteps:
         if not steps:
             return
         rows = dict(zip(self.each, each))
-        self._run_part(rows, steps, position, fed)
+        if self._strategy.process_index == 0:
+            self._run_part(rows, steps, position, fed)
         self._rows = self._gather(rows, steps - 1)
 
     def fetch_values(self, last: Sequence[np.ndarray]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.compile_for import LoweredStep
+from estimator_bridge.errors import NotOnJaxError
 from estimator_bridge.graph import LiftedSession, with_user_line
 from estimator_bridge.runtime.on_jax.blocks import Blocks
 from estimator_bridge.runtime.on_jax.device_errors import explained_device_errors
@@ -53,15 +54,29 @@ class JaxLoop:
         self._session, self.request = session, request
         setup = prepare_step(session, strategy, step, layout, request)
         run, fetches = setup.run, setup.fetches
-        self._parts, self._session_run_counter = setup.parts, setup.session_run_counter
-        self.draws_more, self.has_effects = self._parts.are_more, fetches.has_effects
+        self._setup = setup
+        self.draws_more, self.has_effects = setup.parts.are_more, fetches.has_effects
         self.sums, self.names = frozenset(run.sums), run.names
         check_step(run, session, strategy)
         if run.random_names and not strategy.device_draws:
             advise_on_draws(strategy.jax_name, strategy.jax_devices[0].platform)
+        if self.has_effects and strategy.processes is not None:
+            raise NotOnJaxError(
+                f"A hook fetches an operation that changes variables ({list(request.fetches)}), "
+                "and steps of several processes on JAX are one program, which has no hooks. Run "
+                "the operation in each step (in model_fn's train_op), or run one process."
+            )
         self._step = JaxStep(
             run,
-            HostSteps(run.host, step.host, fetches, strategy, session, request.fed),
+            HostSteps(
+                run.host,
+                step.host,
+                fetches,
+                [ref for ref in setup.needs if not ref.startswith("^")],
+                strategy,
+                session,
+                request.fed,
+            ),
             session,
             strategy,
             layout,
@@ -84,9 +99,9 @@ class JaxLoop:
     ) -> LoopResult:
         """Runs up to ``steps`` steps; see ``StepLoop``."""
         del singly
-        if self._parts.are_chosen:
-            iterator = self._parts.of(iterator)
-        counter = self._session_run_counter
+        if self._setup.parts.are_chosen:
+            iterator = self._setup.parts.of(iterator)
+        counter = self._setup.session_run_counter
         session_runs = counter.count() if counter else 0
         try:
             self._step.run.check_ready()
@@ -102,6 +117,11 @@ class JaxLoop:
         """Whether the next single step surely compiles nothing: JAX itself decides that."""
         del iterator
         return False
+
+    @property
+    def needs(self) -> Sequence[str]:
+        """What the replicas compute for the fetches, of this process and of others."""
+        return self._setup.needs
 
     @property
     def variables(self) -> set[str]:

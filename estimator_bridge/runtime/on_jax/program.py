@@ -11,7 +11,15 @@ import numpy as np
 from estimator_bridge.compile_for import LoweredStep
 from estimator_bridge.runtime.on_jax.lowered_module import LiftedPrimitive
 
-__all__ = ["REPLICAS", "Results", "StepsProgram", "StepsShape", "whole_sharding", "with_x64"]
+__all__ = [
+    "REPLICAS",
+    "Results",
+    "StepsProgram",
+    "StepsShape",
+    "on_devices",
+    "whole_sharding",
+    "with_x64",
+]
 
 REPLICAS = "replicas"  # the axis of the mesh
 
@@ -52,6 +60,11 @@ class Results:
     loss: Any
     last: list[Any]
     each: list[Any]
+
+    @property
+    def is_started(self) -> bool:
+        """Whether steps were started for them."""
+        return not isinstance(self.steps, int)
 
 
 class StepsProgram:
@@ -115,7 +128,8 @@ class StepsProgram:
             ),
             out_specs=(
                 spec(), spec(), [spec(REPLICAS)] * len(shape.last),
-                [spec(None, REPLICAS)] * len(shape.each), [spec()] * len(self.updated),
+                [spec() if self._is_shared else spec(None, REPLICAS)] * len(shape.each),
+                [spec()] * len(self.updated),
             ),
             check_vma=False,
         )  # fmt: skip
@@ -124,13 +138,17 @@ class StepsProgram:
         # What is lowered for another platform has all arguments, so that each can be named.
         self.jitted = jax.jit(run_on_replicas, donate_argnums=8, keep_unused=target is not None)
 
+    @property
+    def _is_shared(self) -> bool:
+        """Whether other processes have some of the devices."""
+        return len({device.process_index for device in self.mesh.devices.flat}) > 1
+
     def output_shape(self, index: int) -> tuple[int, ...]:
         """Returns the shape of an output of a step, on one replica."""
         return self.step.outputs[index][0]
 
     def start(self) -> Results:
         """Returns the results before the first step."""
-        import jax
         from jax.sharding import NamedSharding, PartitionSpec
 
         replicas = self.mesh.size
@@ -138,10 +156,9 @@ class StepsProgram:
         last = []
         for index in self.shape.last:
             shape, dtype = self.step.outputs[index]
-            last.append(jax.device_put(np.zeros((replicas, *shape), dtype), split))
-        return Results(
-            0, jax.device_put(np.float32(0), NamedSharding(self.mesh, PartitionSpec())), last, []
-        )
+            last.append(on_devices(np.zeros((replicas, *shape), dtype), split))
+        whole = NamedSharding(self.mesh, PartitionSpec())
+        return Results(0, on_devices(np.zeros((), np.float32), whole), last, [])
 
     def __call__(
         self,
@@ -160,14 +177,12 @@ class StepsProgram:
             rows of ``batches``, for which the program is compiled.
           position: the number of earlier steps.
           before: the results of the steps before; after a NaN loss, none runs.
-          batches: the components of a block of batches.
+          batches: the components of a block of batches; of several processes, this one's part.
           fed: the fed values.
           fixed: the arrays of ``self.fixed``.
           updated: the arrays of ``self.updated``, whose memory is reused.
         """
-        import jax
-
-        parts = [jax.device_put(*pair) for pair in zip(batches, self.parts)]
+        parts = [own_part(*pair) for pair in zip(batches, self.parts)]
         (count, rows), position = block, position if self.shape.is_random else 0
         step_count, loss, last, each, new = self.jitted(
             np.int64(count), np.zeros(rows, bool), np.int64(position), before.loss, before.last,
@@ -220,9 +235,18 @@ class StepsProgram:
             step_count,
             loss,
             [one[None] for one in last],
-            [column[:, None] for column in each],
+            [self._of_all(column) for column in each],
             updated,
         )
+
+    def _of_all(self, column: Any) -> Any:
+        """Returns an output of each step with a dimension for the replicas.
+
+        The hosts of several processes need the replicas of all of them.
+        """
+        from jax import lax
+
+        return lax.all_gather(column, REPLICAS, axis=1) if self._is_shared else column[:, None]
 
     def _one(
         self, position: Any, inputs: list[Any], fixed: dict[str, Any], updated: list[Any]
@@ -246,6 +270,24 @@ def whole_sharding(devices: Sequence[Any]) -> Any:
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
     return NamedSharding(Mesh(np.array(devices), (REPLICAS,)), PartitionSpec())
+
+
+def on_devices(value: np.ndarray, sharding: Any) -> Any:
+    """Returns an array of JAX; each process has the whole value, and places its devices' part."""
+    import jax
+
+    if sharding.is_fully_addressable:
+        return jax.device_put(value, sharding)
+    return jax.make_array_from_callback(value.shape, sharding, lambda index: value[index])
+
+
+def own_part(batch: np.ndarray, sharding: Any) -> Any:
+    """Returns an array of JAX, of which this process has the part of its own devices."""
+    import jax
+
+    if sharding.is_fully_addressable:
+        return jax.device_put(batch, sharding)
+    return jax.make_array_from_process_local_data(sharding, batch)
 
 
 def with_x64() -> Any:

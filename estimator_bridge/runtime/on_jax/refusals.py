@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import tensorflow as tf
 
 from estimator_bridge.errors import INSTEAD_OF_JAX, NotCompilableError, NotOnJaxError
-from estimator_bridge.graph import LiftedSession, Snapshot
+from estimator_bridge.graph import LiftedSession, Snapshot, replica_locals
 from estimator_bridge.graph.compilable import find_obstacles, not_compilable
 from estimator_bridge.graph.function_library import called_functions, functions_where
 from estimator_bridge.graph.randomness import has_same_draws, is_seeded
 from estimator_bridge.graph.user_line import line_of_node
+from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
 from estimator_bridge.runtime.step import ReplicaStep
 
 __all__ = ["check_step"]
 
 
-def check_step(run: ReplicaStep, session: LiftedSession, strategy: Any) -> None:
+def check_step(run: ReplicaStep, session: LiftedSession, strategy: JaxStrategy) -> None:
     """Checks that JAX can run a replica's step.
 
     Raises:
       NotCompilableError: XLA lacks an operation, or cannot give a result a static shape.
-      NotOnJaxError: the host has a part in the middle of the step, or a draw has no position.
+      NotOnJaxError: the host has a part in the middle of the step, a draw has no position, or what
+        the processes would have to exchange after each step.
     """
     graph, name = session.graph, strategy.jax_name
+    if strategy.processes is not None:
+        _check_exchanges(run, session, name)
     obstacles = find_obstacles(graph, run.names, for_tpu=True)
     if obstacles:
         raise NotCompilableError(f"{not_compilable(obstacles)}\n{INSTEAD_OF_JAX}")
@@ -55,3 +57,23 @@ def check_step(run: ReplicaStep, session: LiftedSession, strategy: Any) -> None:
                 "continue from: it is a shuffle, a sampler, or in a loop or branch. Steps on "
                 f"{name} have no such streams, and XLA would ignore the seed. {INSTEAD_OF_JAX}"
             )
+
+
+def _check_exchanges(run: ReplicaStep, session: LiftedSession, name: str) -> None:
+    """Refuses what would have each process change variables by itself."""
+    own = sorted(replica_locals(session.graph).variables)
+    if own:
+        raise NotOnJaxError(
+            f"The variable {own[0]!r} has a value of its own on each replica "
+            f"(VariableSynchronization.ON_READ). Steps of several processes on {name} do not add "
+            f"such values up. Run one process, or leave the synchronization out. {INSTEAD_OF_JAX}"
+        )
+    host = run.host
+    both = sorted(host.writes & run.variables) if host else []
+    if both:
+        raise NotOnJaxError(
+            f"The host's part of a step (host_call) writes the variable {both[0]!r}, which the "
+            f"replicas use. Of several processes on {name} the first one alone runs it, and the "
+            "others would go on with the old value. Run one process, or update the variable in "
+            f"model_fn. {INSTEAD_OF_JAX}"
+        )

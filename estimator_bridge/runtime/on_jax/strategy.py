@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
 from estimator_bridge.errors import INSTEAD_OF_JAX, NotOnJaxError
 from estimator_bridge.runtime.on_jax.draws import device_draws
 from estimator_bridge.tensorflow_private.names import PerReplica
+
+if TYPE_CHECKING:
+    from estimator_bridge.runtime.on_jax.processes import JaxProcesses
 
 __all__ = ["JaxStrategy"]
 
@@ -23,17 +27,38 @@ class JaxStrategy(tf.distribute.OneDeviceStrategy):
     Args:
       devices: JAX's devices, one for each replica.
       name: their name, such as 'jax:4'.
+      processes: the processes that the devices belong to; None if it is this one alone.
 
     Attributes:
-      jax_devices: as given.
+      jax_devices: JAX's devices.
       jax_name: their name.
+      processes: as given.
       device_draws: whether the devices' own generator draws random numbers.
     """
 
-    def __init__(self, devices: Sequence[Any], name: str):
+    def __init__(self, devices: Sequence[Any], name: str, processes: JaxProcesses | None = None):
         super().__init__("/cpu:0")
-        self.jax_devices, self.jax_name = tuple(devices), name
+        self.jax_devices, self.jax_name, self.processes = tuple(devices), name, processes
         self.device_draws = device_draws()
+
+    @property
+    def process_count(self) -> int:
+        """The number of processes."""
+        return 1 if self.processes is None else len(self.processes.place.addresses)
+
+    @property
+    def process_index(self) -> int:
+        """The number of this process among them."""
+        return 0 if self.processes is None else self.processes.place.index
+
+    @functools.cached_property
+    def alone(self) -> JaxStrategy:
+        """The replicas on this process's own devices, for work that it does by itself."""
+        if self.processes is None:
+            return self
+        each = len(self.jax_devices) // self.process_count
+        first = each * self.process_index
+        return JaxStrategy(self.jax_devices[first : first + each], self.jax_name)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Refuses functions of a program: TensorFlow would run them, on the host.

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import Resources, host_device
+from estimator_bridge.runtime.on_jax.program import on_devices
 from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["JaxValues"]
@@ -108,8 +109,6 @@ class JaxValues:
             self._newer.clear()
 
     def _upload(self, names: Sequence[str], resources: Resources) -> None:
-        import jax
-
         missing = [name for name in names if name not in self._arrays]
         if not missing:
             return
@@ -122,7 +121,7 @@ class JaxValues:
                     self._arrays[name] = self._of_parts(list(map(np.array, parts)))
                 else:
                     value = np.array(resources.first_copy(name).read_value())
-                    self._arrays[name] = jax.device_put(value, self._sharding)
+                    self._arrays[name] = on_devices(value, self._sharding)
 
     def _of_parts(self, parts: Sequence[np.ndarray]) -> Any:
         """Returns an array of which each device has its own value."""

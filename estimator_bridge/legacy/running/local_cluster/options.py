@@ -13,7 +13,7 @@ from estimator_bridge.legacy.running.local_cluster.roles import (
 
 __all__ = ["add_cluster_arguments", "options_of_processes", "requested_cluster"]
 
-_CONFLICTING_OPTIONS = ("cores", "runtime", "compile_for")
+_CONFLICTING_OPTIONS = ("cores", "compile_for")
 
 
 def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers",
         metavar="N",
         help="start N synchronous workers on this machine, for programs with "
-        "MultiWorkerMirroredStrategy; worker 0 is the chief",
+        "MultiWorkerMirroredStrategy, or with --runtime jax...; worker 0 is the chief",
     )
 
 
@@ -59,6 +59,8 @@ def options_of_processes(arguments: argparse.Namespace) -> list[str]:
     options = []
     if arguments.tpu:
         options.append(f"--tpu={arguments.tpu}")
+    if arguments.runtime:
+        options.append(f"--runtime={arguments.runtime}")
     if arguments.dialect is not None:
         options.append("--tf1" if arguments.dialect is Dialect.TF1 else "--tf2")
     if arguments.verbose:

@@ -1,0 +1,233 @@
+"""Steps of several processes on JAX: the numbers of one process, ends, losses and refusals."""
+
+import json
+import threading
+import time
+import types
+from pathlib import Path
+
+import jax_hosts_program
+import numpy as np
+import pytest
+import tensorflow as tf
+import worker_processes
+
+from estimator_bridge.errors import WorkerError
+from estimator_bridge.runtime.on_jax import processes
+from estimator_bridge.runtime.on_jax.front import Front
+from estimator_bridge.runtime.on_jax.peers import Peers
+from estimator_bridge.runtime.on_jax.place import Place, place_in_cluster
+from estimator_bridge.runtime.on_jax.relay import Relay
+
+pytest.importorskip("jax", reason="jax is not installed: pip install 'estimator-bridge[jax]'")
+
+PROGRAM = Path(__file__).with_name("jax_hosts_program.py")
+
+
+def values(prefix):
+    reader = tf.train.load_checkpoint(str(prefix))
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+
+
+def check_near(actual, expected):
+    assert actual.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_allclose(actual[name], value, atol=1e-6, err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The trainings of two processes with two devices each, and of one with four."""
+    path, whole = tmp_path_factory.mktemp("processes"), tmp_path_factory.mktemp("whole")
+    with worker_processes.Cluster(path, PROGRAM) as cluster:
+        numbers = [cluster.start("trainings", job) for job in ("chief", "worker")]
+        alone = jax_hosts_program.trainings(whole, "jax:cpu:4")
+        ended = [cluster.outcome(number) for number in numbers]
+        logs = [cluster.log(number) for number in numbers]
+    assert [code for code, _ in ended] == [0, 0], logs
+    return types.SimpleNamespace(
+        path=path, whole=whole, alone=alone, outputs=[output for _, output in ended], logs=logs
+    )
+
+
+@pytest.mark.parametrize("name", ["plain", "noise"])
+def test_two_processes_train_to_the_weights_of_one(run, name):
+    """Those of the same global batches; "noise" has dropout and normal draws in each replica."""
+    latest = tf.train.latest_checkpoint(str(run.whole / name))
+    check_near(values(run.path / name / Path(latest).name), values(latest))
+
+
+def test_all_end_where_the_first_input_ends(run):
+    assert [output["uneven"] for output in run.outputs] == [13, 13]
+
+
+def test_each_evaluates_and_predicts_by_itself(run):
+    for output in run.outputs:
+        assert output["evaluated"]["global_step"] == 13
+        assert len(output["predicted"]) == 7
+    first, second = run.outputs
+    assert first["evaluated"] == second["evaluated"]
+    assert first["predicted"] == second["predicted"]
+
+
+def test_the_chief_alone_writes(run):
+    assert len(list((run.path / "uneven" / "eval").iterdir())) == 1
+    events = [event for path in sorted((run.path / "noise").glob("events*"))
+              for event in tf.compat.v1.train.summary_iterator(str(path))]  # fmt: skip
+    steps = [e.step for e in events for value in e.summary.value if value.tag == "twice"]
+    assert len(steps) == len(set(steps)) > 3
+
+
+def test_the_chief_runs_the_hosts_part_on_the_rows_of_all_replicas(run):
+    chief, worker = (
+        [json.loads(line)["rows"] for line in log.splitlines() if line.startswith('{"rows"')]
+        for log in run.logs
+    )
+    assert worker == []
+    parts = jax_hosts_program.X[:, :, 0].reshape(-1, 4, 2).sum(-1)
+    np.testing.assert_allclose(chief, [*parts[:4], *parts[:4]], atol=1e-5)
+
+
+def test_without_a_seed_all_take_the_chiefs(run):
+    first, second = (output["seed"] for output in run.outputs)
+    assert first == second is not None
+
+
+def test_what_processes_on_jax_do_not_have_is_refused(run):
+    for output in run.outputs:
+        assert "NotOnJaxError" in output["broadcast"]
+        assert "Set it to InputPipelineConfig.PER_HOST_V1" in output["broadcast"]
+        assert "NotOnJaxError" in output["adds"]
+        assert "A hook fetches an operation that changes variables" in output["adds"]
+
+
+def test_a_killed_process_that_is_started_again_is_met_again(tmp_path):
+    with worker_processes.Cluster(tmp_path, PROGRAM) as cluster:
+        chief, worker = cluster.start("slow", "chief"), cluster.start("slow", "worker")
+        cluster.wait_for_file("slow/model.ckpt-8.index")
+        cluster.kill(worker)
+        worker = cluster.start("slow", "worker")
+        codes = [cluster.outcome(number)[0] for number in (chief, worker)]
+        log = cluster.log(chief)
+        address = cluster.jobs["worker"][0]
+    assert codes == [0, 0], log
+    assert f"Lost {address}. process 0 (" in log
+    assert log.count("restarts itself (attempt 1 of 5)") == 1
+    whole = jax_hosts_program.estimator_of("jax:cpu:4", tmp_path / "whole", noise=5)
+    whole.train(jax_hosts_program.same_batch, max_steps=30)
+    check_near(values(tmp_path / "slow/model.ckpt-30"), values(tmp_path / "whole/model.ckpt-30"))
+
+
+def places(devices=("jax:cpu:2", "jax:cpu:2")):
+    addresses = tuple(worker_processes.free_addresses(len(devices)))
+    return [Place(addresses, i, name) for i, name in enumerate(devices)]
+
+
+def test_a_chief_that_does_not_answer_is_named_with_the_time_waited():
+    place = places()[1]
+    with pytest.raises(WorkerError) as caught:
+        Relay(place, Peers()).join(0.5)
+    assert f"{place.name} waited 0.5 s (ESTIMATOR_BRIDGE_CONNECT_SECS)" in str(caught.value)
+    assert f"process 0 ({place.addresses[0]})" in str(caught.value)
+    assert "Connection refused" in str(caught.value)
+
+
+def test_processes_that_do_not_come_are_named():
+    place = places()[0]
+    front = Front(place, Peers())
+    with pytest.raises(WorkerError, match=f"Missing: process 1 \\({place.addresses[1]}\\)"):
+        front.wait_for_all(0.3)
+    front.close()
+
+
+def test_processes_with_other_devices_are_refused_on_both_sides():
+    chief, worker = places(("jax:cpu:2", "jax:cpu:3"))
+    front, errors = Front(chief, Peers()), []
+
+    def join():
+        try:
+            Relay(worker, Peers()).join(20)
+        except WorkerError as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=join)
+    thread.start()
+    with pytest.raises(WorkerError, match="process 1 runs 'jax:cpu:3'"):
+        front.wait_for_all(20)
+    thread.join(20)
+    front.close()
+    assert "runs 'jax:cpu:2'" in errors[0]
+    assert "the same devices" in errors[0]
+
+
+def wait_until(condition):
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_failure_reaches_all_and_the_chiefs_end_is_noticed():
+    chief, *workers = places(["jax:cpu:2"] * 3)
+    peers = [Peers() for _ in range(3)]
+    front = Front(chief, peers[0])
+    relays = [Relay(place, of_one) for place, of_one in zip(workers, peers[1:])]
+    threads = [threading.Thread(target=relay.join, args=(20,)) for relay in relays]
+    for thread in threads:
+        thread.start()
+    front.wait_for_all(20)
+    front.start(1)
+    for thread in threads:
+        thread.join(20)
+    assert all(each.is_whole for each in peers)
+    relays[0].tell({"failed": "my own mistake"})
+    wait_until(lambda: peers[0].failure == peers[2].failure == "my own mistake")
+    assert peers[1].failure is None
+    front.close()
+    wait_until(lambda: peers[2].lost_addresses == [chief.addresses[0]])
+
+
+def test_a_slice_of_several_hosts_needs_no_tf_config(monkeypatch):
+    """JAX finds the hosts; here one that only says what it was asked."""
+    monkeypatch.setattr(processes, "_met", [])
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    monkeypatch.setenv("TPU_WORKER_HOSTNAMES", "10.0.0.1,10.0.0.2")
+    calls = []
+    jax = types.SimpleNamespace(
+        config=types.SimpleNamespace(update=lambda name, value: None),
+        distributed=types.SimpleNamespace(initialize=lambda **options: calls.append(options)),
+        process_count=lambda: 2,
+        process_index=lambda: 1,
+    )
+    place = processes.meet(jax, "jax", on_cpu=False).place
+    assert calls == [{"initialization_timeout": 600}]
+    assert (place.index, place.name) == (1, "process 1 (host 1 of the TPU)")
+
+
+def test_a_port_in_use_is_an_error_that_says_so():
+    place = places()[0]
+    front = Front(place, Peers())
+    with pytest.raises(WorkerError, match=r"cannot listen at its address .*in use"):
+        Front(place, Peers())
+    front.close()
+
+
+def cluster(**task):
+    jobs = {"chief": ["a:1"], "worker": ["b:2", "c:3"]}
+    return json.dumps({"cluster": jobs, "task": task})
+
+
+def test_places_in_a_cluster(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", cluster(type="worker", index=1))
+    assert place_in_cluster("jax") == Place(("a:1", "b:2", "c:3"), 2, "jax")
+    monkeypatch.setenv("TF_CONFIG", cluster(type="evaluator", index=0))
+    assert place_in_cluster("jax") is None
+    monkeypatch.setenv("TF_CONFIG", cluster(type="worker", index=2))
+    with pytest.raises(ValueError, match="2 is not a valid task_id for task_type worker"):
+        place_in_cluster("jax")
+    jobs = {"chief": ["a:1"], "ps": ["b:2"]}
+    monkeypatch.setenv(
+        "TF_CONFIG", json.dumps({"cluster": jobs, "task": {"type": "chief", "index": 0}})
+    )
+    with pytest.raises(ValueError, match=r"1 parameter server\(s\).*Take 'ps' out"):
+        place_in_cluster("jax")
