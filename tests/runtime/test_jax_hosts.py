@@ -204,6 +204,16 @@ def test_a_slice_of_several_hosts_needs_no_tf_config(monkeypatch):
     assert (place.index, place.name) == (1, "process 1 (host 1 of the TPU)")
 
 
+def test_processes_with_other_generators_do_not_meet(monkeypatch):
+    """They would compile different programs, and wait for each other."""
+    monkeypatch.setattr(processes, "_met", [])
+    monkeypatch.setattr(processes, "_meet_by_tf_config", lambda jax, place: place)
+    monkeypatch.setenv("TF_CONFIG", cluster(type="worker", index=0))
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_JAX_DRAWS", "device")
+    place = processes.meet(None, "jax:cpu:2", on_cpu=True)
+    assert place.devices == "jax:cpu:2 (ESTIMATOR_BRIDGE_JAX_DRAWS=device)"
+
+
 def test_a_port_in_use_is_an_error_that_says_so():
     place = places()[0]
     front = Front(place, Peers())

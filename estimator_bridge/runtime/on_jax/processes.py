@@ -18,6 +18,7 @@ import tensorflow as tf
 from estimator_bridge.base.tpu_presence import is_one_of_several_hosts
 from estimator_bridge.errors import TooLateError, WorkerError
 from estimator_bridge.runtime.deadlines import connect_secs, interruptible_wait
+from estimator_bridge.runtime.on_jax.draws import DRAWS_VARIABLE, device_draws
 from estimator_bridge.runtime.on_jax.front import Front
 from estimator_bridge.runtime.on_jax.peers import Peers
 from estimator_bridge.runtime.on_jax.place import Place, place_in_cluster
@@ -188,7 +189,9 @@ def meet(jax: Any, devices: str, on_cpu: bool) -> JaxProcesses | None:
       TooLateError: JAX has already started.
     """
     if not _met:
-        place = place_in_cluster(devices)
+        # Processes with other generators would compile other programs, and wait for each other.
+        own = f"{devices} ({DRAWS_VARIABLE}=device)" if device_draws() else devices
+        place = place_in_cluster(own)
         if place is not None:
             _met.append(_meet_by_tf_config(jax, place))
         elif not on_cpu and is_one_of_several_hosts(os.environ):
