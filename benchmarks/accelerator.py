@@ -286,7 +286,8 @@ def _device_of(name: str) -> Any:
     devices = parse_jax_name(name)
     if devices is None:
         raise SystemExit(f"--device {name}: no device of JAX. Write jax:1, or jax:cpu:1.")
-    return jax_devices(devices)[0]
+    own, _ = jax_devices(devices)
+    return own[0]
 
 
 def table(rows: dict[str, Row], kind: str) -> str:

@@ -56,13 +56,14 @@ class Blocks:
         host.begin()
         source = step.session.input
         is_in_order = source is not None and source.is_in_order
-        is_watched = is_in_order or step.program.is_single
         usual = min(step.steps_of_block, _usual_block(most))
         while step_count < most:
-            if is_watched and self._is_nan(results[-1:]):  # which waits for the step
+            if is_in_order and self._is_nan(results[-1:]):  # which waits for the step
                 break
             size = 1 if is_in_order else min(usual, most - step_count)
             block = self._agreed(self._reader(iterator, size), size)
+            if step.program.is_single and self._is_nan(results[-1:]):
+                break
             if block.steps:
                 result = self._start(block, position + step_count, results[-1], fed)
                 results.append(result)
