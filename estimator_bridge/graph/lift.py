@@ -82,7 +82,11 @@ class Lifted:
         )
         # A v1 loop draws in each iteration, and one position per step cannot express that.
         self._randomness = Randomness(snapshot, [] if is_island else self.names, streams)
-        self._parts = make_parts(plan, snapshot, self._fetches, self._randomness, keeps_cores)
+        by_xla = jit_compile or streams.for_tpu or streams.for_xla
+        on_host = not (by_xla or tf.config.list_physical_devices("GPU"))
+        self._parts = make_parts(
+            plan, snapshot, self._fetches, self._randomness, keeps_cores, on_host
+        )
 
     @property
     def random_names(self) -> Collection[str]:

@@ -13,6 +13,7 @@ from estimator_bridge.graph.large_constants import with_value
 from estimator_bridge.graph.placement import without_placement
 from estimator_bridge.graph.plan import Plan
 from estimator_bridge.graph.randomness import Randomness
+from estimator_bridge.graph.row_updates import as_row_updates
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 
 __all__ = ["Part", "make_parts"]
@@ -41,6 +42,7 @@ def make_parts(
     fetches: Sequence[str],
     randomness: Randomness,
     keeps_cores: bool,
+    on_host: bool,
 ) -> list[Part]:
     """Returns the parts of a plan, in the order in which they run.
 
@@ -50,6 +52,7 @@ def make_parts(
       fetches: references that the caller wants.
       randomness: makes random operations stateless.
       keeps_cores: whether nodes stay on the replica's cores that the program placed them on.
+      on_host: whether kernels of a CPU run them, instead of XLA or a GPU.
     """
     nodes = snapshot.nodes
     stage_of = {n: i for i, s in enumerate(plan.stages) for n in (*s.body, *s.sums)}
@@ -83,7 +86,7 @@ def make_parts(
                 graph_def.node.extend(randomness.rewritten(node))
                 out.update(dict.fromkeys(randomness.inputs))
             else:
-                graph_def.node.append(node)
+                graph_def.node.extend(as_row_updates(node, nodes) if on_host else [node])
         sums = [(n, tensor_ref(nodes[n].input[0]), _groups(snapshot, n)) for n in stage.sums]
         parts.append(Part(graph_def, list(out), list(want), sums))
     return parts
