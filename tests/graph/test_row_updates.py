@@ -70,7 +70,7 @@ def test_rows_have_the_bits_of_the_kernels(name, dtype, index_type, width):
 
 def test_rows_that_may_repeat_stay_with_the_kernel():
     with trace_graph(seed=1) as graph:
-        table, total = (v1.get_variable(n, [4, 2], initializer=v1.ones_initializer()) for n in "ab")
+        table, total = (v1.get_variable(n, [4, 8], initializer=v1.ones_initializer()) for n in "ab")
         update = tf.raw_ops.ResourceSparseApplyAdagrad(
             var=table.handle, accum=total.handle, lr=0.5, grad=tf.ones([3, 8]), indices=[1, 1, 2]
         )
