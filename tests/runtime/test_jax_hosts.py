@@ -1,6 +1,7 @@
 """Steps of several processes on JAX: the numbers of one process, ends, losses and refusals."""
 
 import json
+import socket
 import threading
 import time
 import types
@@ -18,6 +19,7 @@ from estimator_bridge.runtime.on_jax.front import Front
 from estimator_bridge.runtime.on_jax.peers import Peers
 from estimator_bridge.runtime.on_jax.place import Place, place_in_cluster
 from estimator_bridge.runtime.on_jax.relay import Relay
+from estimator_bridge.runtime.on_jax.wires import LineReader
 
 pytest.importorskip("jax", reason="jax is not installed: pip install 'estimator-bridge[jax]'")
 
@@ -202,6 +204,16 @@ def test_a_slice_of_several_hosts_needs_no_tf_config(monkeypatch):
     place = processes.meet(jax, "jax", on_cpu=False).place
     assert calls == [{"initialization_timeout": 600}]
     assert (place.index, place.name) == (1, "process 1 (host 1 of the TPU)")
+
+
+@pytest.mark.parametrize("sent", [b"[" * 60_000 + b"\n", b"[]\n", b"{\n", b"x" * 70_000, b""])
+def test_what_is_no_line_of_ours_ends_a_connection(sent):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        threading.Thread(target=theirs.sendall, args=(sent,)).start()
+        if not sent:
+            theirs.shutdown(socket.SHUT_WR)
+        assert LineReader(ours).read() is None
 
 
 def test_processes_with_other_generators_do_not_meet(monkeypatch):

@@ -95,7 +95,7 @@ class LineReader:
             self._line.clear()
         except TimeoutError:
             raise
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):  # the last: brackets in brackets
             return None
         return content if isinstance(content, dict) else None
 
