@@ -11,10 +11,12 @@ from pathlib import Path
 
 from estimator_bridge.runtime.deadlines import problem_at
 
-__all__ = ["port_holder", "port_problem", "problems_at"]
+__all__ = ["is_loopback", "port_holder", "port_problem", "problems_at"]
 
 _LISTENS = "0A"  # the state in Linux's table of sockets
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+
+_LOOPBACK = ("127.", "localhost", "[::1]", "::1")
 
 
 def problems_at(addresses: Sequence[str], timeout_secs: float = 2.0) -> dict[str, str]:
@@ -97,3 +99,8 @@ def _target(descriptor: Path) -> str:
     with contextlib.suppress(OSError):
         return os.readlink(descriptor)
     return ""
+
+
+def is_loopback(address: str) -> bool:
+    """Returns whether a 'host:port' names this machine as only its own processes do."""
+    return address.startswith(_LOOPBACK)

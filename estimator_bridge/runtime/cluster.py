@@ -11,7 +11,12 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.errors import WorkerError
-from estimator_bridge.runtime.addresses import port_holder, port_problem, problems_at
+from estimator_bridge.runtime.addresses import (
+    is_loopback,
+    port_holder,
+    port_problem,
+    problems_at,
+)
 from estimator_bridge.runtime.deadlines import interruptible_wait, within
 from estimator_bridge.runtime.workers import workers_of
 from estimator_bridge.tensorflow_private.eager import bound_wait_for_workers
@@ -29,7 +34,6 @@ __all__ = [
 _PAUSE = 0.2  # seconds between two attempts to find a worker
 _TELL_SECS = 60.0  # seconds between two log lines that name the missing workers
 _SLACK_SECS = 30.0  # after TensorFlow's own deadline
-_LOOPBACK = ("127.", "localhost", "[::1]", "::1")
 _told_of: set[str] = set()  # ports
 _strategies: dict[tf.distribute.Strategy, tf.distribute.Strategy] = {}
 
@@ -165,7 +169,7 @@ def wait_for_servers(addresses: Sequence[str], timeout_secs: float, place: str) 
 def tell_of_open_port(address: str) -> None:
     """Warns that TensorFlow opens a port to the network although TF_CONFIG names a local one."""
     host, _, port = address.rpartition(":")
-    if host.startswith(_LOOPBACK) and port not in _told_of:
+    if is_loopback(host) and port not in _told_of:
         _told_of.add(port)
         logging.warning(
             "TF_CONFIG names %s for this process, but TensorFlow's server listens on port %s of "

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+from estimator_bridge.runtime.addresses import is_loopback
+
 __all__ = [
     "LineReader",
     "close",
@@ -20,7 +22,6 @@ __all__ = [
 ]
 
 _MOST = 1 << 16  # bytes of a line
-_LOOPBACK = ("127.", "localhost", "[::1]", "::1")
 # A host that no longer answers counts as lost after about 20 seconds without an answer.
 _QUIET_SECS, _PROBE_SECS, _PROBES = 10, 5, 2
 
@@ -35,7 +36,7 @@ def listener(address: str) -> socket.socket:
       OSError: the port is in use.
     """
     host, _, port = address.rpartition(":")
-    if host.startswith(_LOOPBACK):
+    if is_loopback(host):
         kind = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host.strip("[]"), int(port)), family=kind)
     if socket.has_dualstack_ipv6():

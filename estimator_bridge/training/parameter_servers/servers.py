@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import time
 from typing import Any
@@ -13,6 +14,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.errors import WorkerError
 from estimator_bridge.model import RunConfig, TaskType
 from estimator_bridge.model.tf_config import read_tf_config
+from estimator_bridge.runtime.addresses import is_loopback
 from estimator_bridge.runtime.cluster import check_own_port, tell_of_open_port
 from estimator_bridge.training.parameter_servers.job_end import ended_processes, trainers_of
 from estimator_bridge.training.parameter_servers.trainers_watch import TrainersWatch
@@ -63,6 +65,8 @@ def start_server(config: RunConfig) -> Any:
     session_config = _v1.ConfigProto(log_device_placement=False)
     if config.session_config is not None:
         session_config.gpu_options.CopyFrom(config.session_config.gpu_options)
+    # A thread that spins as it waits would take the time of another process.
+    session_config.experimental.disable_thread_spinning = _is_crowded(config.cluster_spec)
     try:
         _servers[address] = _v1.train.Server(
             config.cluster_spec,
@@ -78,6 +82,12 @@ def start_server(config: RunConfig) -> Any:
             f"{error.message}"
         ) from error
     return _servers[address]
+
+
+def _is_crowded(cluster_spec: tf.train.ClusterSpec) -> bool:
+    """Returns whether a cluster is on this machine, with more processes than processors."""
+    addresses = [a for job in cluster_spec.jobs for a in cluster_spec.job_tasks(job) if a]
+    return all(map(is_loopback, addresses)) and len(addresses) > (os.cpu_count() or 1)
 
 
 def _tell_of_other_machine(address: str, place: str) -> None:

@@ -72,6 +72,22 @@ def test_an_address_of_another_machine_is_told_of(monkeypatch, tmp_path, caplog)
     assert "192.0.2.7, which is no address of this machine" in caplog.text
 
 
+@pytest.mark.parametrize(("cores", "is_alone"), [(1, True), (2, False)])
+def test_threads_do_not_spin_where_processes_share_cores(cores, is_alone, monkeypatch, tmp_path):
+    """On machines of their own they do, as the original's."""
+    configs = []
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    monkeypatch.setattr(
+        v1.train, "Server", lambda *_, config, **__: configs.append(config.experimental)
+    )
+    own, other = free_addresses(2)
+    start_server(config_of(monkeypatch, tmp_path, "ps", jobs_of(other, own)))
+    start_server(
+        config_of(monkeypatch, tmp_path, "ps", jobs_of("10.0.0.1:1", free_addresses(1)[0]))
+    )
+    assert [config.disable_thread_spinning for config in configs] == [is_alone, False]
+
+
 def test_a_config_without_an_address_starts_no_server(monkeypatch, tmp_path):
     config = config_of(monkeypatch, tmp_path, "chief", jobs_of(), session_master="")
     with pytest.raises(RuntimeError, match="be sure to specify master in RunConfig"):
