@@ -310,14 +310,15 @@ class WorkerSync(SingleWorkerSync):
         split, any_extra, largest, negative = self._workers.largest(
             [int(loop.has_effects), int(bool(extra)), mark, -mark]
         )
-        if any_extra:
+        if self._workers.shares_programs:  # a sum that hooks fetch is one of the needs
+            if largest != -negative:
+                loop = with_more([], self._agreed_needs(loop))
+        elif any_extra:
             texts = self._workers.texts("\n".join(extra))
             names = sorted({name for text in texts for name in text.split("\n") if name})
             self._check_known(names)
             missing = [name for name in names if name not in loop.sums]
             loop = with_more(missing, []) if missing else loop
-        elif largest != -negative:
-            loop = with_more([], self._agreed_needs(loop))
         return loop, bool(split)
 
     def _agreed_needs(self, loop: StepLoop) -> list[str]:

@@ -92,7 +92,8 @@ def test_the_chief_runs_the_hosts_part_on_the_rows_of_all_replicas(run):
 
 def test_without_a_seed_all_take_the_chiefs(run):
     first, second = (output["seed"] for output in run.outputs)
-    assert first == second is not None
+    assert first is not None
+    assert first == second
 
 
 def test_what_processes_on_jax_do_not_have_is_refused(run):
