@@ -38,6 +38,7 @@ def model_fn(features, labels, mode, params, config):
         return eb.tpu.TPUEstimatorSpec(mode, predictions={"out": out})
     loss = tf.reduce_mean(tf.square(out - tf.reduce_sum(features, 1, keepdims=True)))
     v1.summary.scalar("twice", 2 * loss)
+    tf.identity(v1.tpu.cross_replica_sum(loss), name="total")
     optimizer = eb.tpu.CrossShardOptimizer(v1.train.AdamOptimizer(0.05))
     host_call = None
     if params.get("reports"):
@@ -95,6 +96,19 @@ class Adds(v1.train.SessionRunHook):
         return v1.train.SessionRunArgs(self._add)
 
 
+class Totals(v1.train.SessionRunHook):
+    """Fetches a sum over all replicas."""
+
+    def __init__(self):
+        self.values = []
+
+    def before_run(self, run_context):
+        return v1.train.SessionRunArgs("total:0")
+
+    def after_run(self, run_context, run_values):
+        self.values.append(float(run_values.results))
+
+
 def error_of(call):
     try:
         call()
@@ -112,7 +126,11 @@ def trainings(folder, master="jax:cpu:2"):
     uneven = estimator_of(master, folder / "uneven", batches=13)
     uneven.train(input_fn)
     results = uneven.evaluate(few)
+    totals = Totals()
+    hooks = [totals] if uneven.config.is_chief else []
+    estimator_of(master, folder / "summed").train(input_fn, hooks=hooks, max_steps=6)
     return {
+        "totals": totals.values,
         "uneven": int(uneven.get_variable_value("global_step")),
         "evaluated": {name: float(value) for name, value in results.items()},
         "predicted": [float(row["out"][0]) for row in uneven.predict(few)],
