@@ -18,7 +18,7 @@ from estimator_bridge.graph.effects import Effects
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.op_kinds import QUEUE_SIZES
 from estimator_bridge.graph.pruning import needed_nodes
-from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name
+from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name, tensor_ref
 
 __all__ = ["Deferred", "Division", "defer"]
 
@@ -77,6 +77,7 @@ def defer(
     fetches: Sequence[str],
     input_refs: Iterable[str],
     owners: set[str],
+    host_refs: Iterable[str] = (),
 ) -> Division:
     """Divides fetches between every step and the end of the last one.
 
@@ -86,6 +87,8 @@ def defer(
       fetches: references wanted of the last step; operations count as effects.
       input_refs: references whose values come from outside the graph.
       owners: names of the nodes that own a resource.
+      host_refs: of ``input_refs``, those whose values come after the step; what follows from them
+        is deferred even if it reads state, as a lookup in a table does.
     """
     input_refs = set(input_refs)
 
@@ -93,11 +96,13 @@ def defer(
         return needed_nodes(snapshot, refs, input_refs, owners)[0]
 
     everything, base_names = nodes_for(*base, *fetches), nodes_for(*base)
+    effects, late = Effects.of(snapshot), _following(everything, set(host_refs))
     stateful = [
         name
         for name, inputs in everything.items()
         if name not in base_names
         and snapshot.nodes[name].op not in QUEUE_SIZES
+        and (name not in late or effects.changes_state(snapshot.nodes[name]))
         and (is_stateful(snapshot.nodes[name].op) or _touches(snapshot, name, inputs, owners))
     ]
     forced_refs = [f"^{name}" for name in stateful] + [f for f in fetches if f.startswith("^")]
@@ -107,7 +112,7 @@ def defer(
     needs = [
         ref for ref in dict.fromkeys([*inputs, *tensors]) if node_name(ref) not in deferred_nodes
     ]
-    changes = any(map(Effects.of(snapshot).changes_state, (snapshot.nodes[n] for n in stateful)))
+    changes = any(map(effects.changes_state, (snapshot.nodes[n] for n in stateful)))
     deferred = Deferred(snapshot, tensors, needs, input_refs, owners) if tensors else None
     handles = deferred.handles if deferred else ()
     return Division(
@@ -115,6 +120,19 @@ def defer(
         deferred=deferred,
         has_effects=changes or len(tensors) < len(fetches),
     )
+
+
+def _following(inputs: Mapping[str, Sequence[str]], refs: set[str]) -> set[str]:
+    """Returns the nodes that need one of these references, directly or not."""
+    names: set[str] = set()
+    left = {name for name, own in inputs.items() if refs.intersection(map(tensor_ref, own))}
+    while left:
+        names |= left
+        left = {
+            name for name, own in inputs.items()
+            if name not in names and not names.isdisjoint(map(node_name, own))
+        }  # fmt: skip
+    return names
 
 
 def _touches(snapshot: Snapshot, name: str, inputs: Sequence[str], owners: set[str]) -> bool:

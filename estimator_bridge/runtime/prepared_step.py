@@ -133,7 +133,7 @@ def prepare_step(
     parts = NeededParts(session, base, [*request.fetches, *request.needs], request.fed)
     inputs = parts.refs(step.inputs)
     from_outside = {*inputs, *of_host, *request.fed, REPLICA_ID}
-    fetches = StepFetches(session, request.fetches, base, from_outside)
+    fetches = StepFetches(session, request.fetches, base, from_outside, of_host)
     # The host's part returns its placeholders' values itself; the sums are operations by now. The
     # order is the same in processes whose hooks fetch the same in another one.
     needs = {ref for ref in fetches.needs if ref not in of_host} | {*fetches.operations}

@@ -24,6 +24,7 @@ class StepFetches:
       fetches: references; those of operations change state or hold others back.
       base: references that a step computes in any case.
       from_outside: references whose values come from outside of the graph.
+      of_host: of these, those that the host's part gives after the step.
 
     Attributes:
       fetches: as given.
@@ -39,6 +40,7 @@ class StepFetches:
         fetches: Sequence[str],
         base: Sequence[str],
         from_outside: Iterable[str],
+        of_host: Iterable[str] = (),
     ):
         owners, snapshot = session.resources.owners, Snapshot.of(session.graph)
 
@@ -51,7 +53,7 @@ class StepFetches:
         self.has_effects, self._deferred = False, None
         if fetches:
             outside = {*from_outside, *(f"{name}:0" for name in owners)}
-            division = defer(snapshot, base, fetches, outside, owners)
+            division = defer(snapshot, base, fetches, outside, owners, of_host)
             self._deferred, self.has_effects = division.deferred, division.has_effects
             self.operations = [ref for ref in division.in_step if ref.startswith("^")]
             if self._deferred:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
+
+from estimator_bridge.tpu.host_strings import computed_by_host
 
 __all__ = ["Gathered", "check_loss", "check_padded"]
 
@@ -35,6 +38,8 @@ class Gathered:
         Raises:
           ValueError: the tensor is a scalar, or its shape is not static. The message names the
             tensor and the fix.
+
+        Strings that a replica would compute are computed here, from its numbers.
         """
         tensor = tf.convert_to_tensor(tensor)
         if tensor.shape.rank == 0:
@@ -49,6 +54,10 @@ class Gathered:
                 f"{tensor.shape}. On a TPU, use operations with static shapes (tf.where and masks "
                 "instead of tf.boolean_mask), or call x.set_shape([...])."
             )
+        if tensor.dtype == tf.string:
+            strings = computed_by_host(tensor, functools.partial(self.tensor, name), self._replicas)
+            if strings is not None:
+                return strings
         shape = tensor.shape.as_list()
         shape[0] *= self._replicas
         placeholder = tf.compat.v1.placeholder(
