@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from estimator_bridge.model import TaskType, parse_cluster, read_tf_config
-
 __all__ = ["Place", "place_in_cluster"]
 
 
@@ -47,6 +45,9 @@ def place_in_cluster(devices: str) -> Place | None:
     Raises:
       ValueError: the cluster has parameter servers, or lacks this process.
     """
+    # A program that only makes a strategy, such as one of emulated cores, loads no model.
+    from estimator_bridge.model import TaskType, parse_cluster, read_tf_config
+
     cluster = parse_cluster(read_tf_config(), collective=True)
     jobs = cluster.cluster_spec.as_dict()
     if TaskType.PS in jobs:
