@@ -1,4 +1,4 @@
-"""Measures everything: python -m benchmarks [--original PYTHON] [--quick] [--only NAME ...].
+"""Measures the headline rows: python -m benchmarks [--original PYTHON] [--quick] [--all].
 
 The Pythons of --original, --tf1 and --jax have tensorflow-cpu 2.15, tensorflow 1.15.5, and Keras 3
 with JAX. Without one of them, its columns are left out.
@@ -19,7 +19,7 @@ from benchmarks.chart import draw
 from benchmarks.measure import measure
 from benchmarks.page import with_tables
 from benchmarks.report import lines, write_json, write_whole
-from benchmarks.workloads import WAYS, WORKLOADS
+from benchmarks.workloads import HEADLINES, WAYS, WORKLOADS
 
 __all__ = ["main"]
 
@@ -34,7 +34,9 @@ def main() -> None:
     parser.add_argument("--tf1", help="a Python 3.7 with tensorflow 1.15.5")
     parser.add_argument("--jax", help="a Python with keras 3 and jax")
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME",
-                        help=f"and keep the others' figures: {', '.join(names)}")  # fmt: skip
+                        help="these rows, whether headlines or not, and keep the others' figures: "
+                        f"{', '.join(names)}")  # fmt: skip
+    parser.add_argument("--all", action="store_true", help="all rows: hours")
     parser.add_argument("--rounds", type=int, default=7, help="of each; 0: only show")
     parser.add_argument("--seconds", type=float, default=1.0, help="a measurement of steps")
     parser.add_argument("--quick", action="store_true", help="two short rounds")
@@ -53,11 +55,12 @@ def main() -> None:
     pythons = {**dict.fromkeys(WAYS, sys.executable), **others}
     pythons = {way: python for way, python in pythons.items() if python}
     output = os.path.join(args.output, "figures.json")
+    only = args.only or (names if args.all else [name for name, *_ in HEADLINES])
     content = _content_of(output) if args.only or args.resume or args.rounds == 0 else {}
-    of_page = _content_of(_OF_PAGE) if args.only and args.docs else {}
+    of_page = {} if args.all else _content_of(_OF_PAGE) if args.docs else {}
     earlier_workloads = {**of_page.get("workloads", {}), **content.get("workloads", {})}
     content = {**_machine(), "workloads": earlier_workloads}
-    workloads = [w for w in WORKLOADS if args.rounds and (not args.only or w.name in args.only)]
+    workloads = [w for w in WORKLOADS if args.rounds and w.name in only]
     for workload in workloads:
         previous = content["workloads"].get(workload.name, {}) if args.resume else {}
         start = time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from typing import Any
@@ -76,7 +77,7 @@ _HEADS = {
     "beside": [],  # by the ways that were measured
     "settings": ["setting", "steps/s", "of the default's"],
     "xla": ["", "not compiled, steps/s", *(f"{WAYS[way]} / not compiled" for way in _XLA)],
-    "growth": ["cost of", "1x, ms", *(WAYS[way] for way in _GROWTH)],
+    "growth": ["cost of", "1x, ms", *(WAYS[way] for way in _GROWTH), "exponent"],
     "cores": ["cores", "steps/s", "of one core's"],
 }
 
@@ -91,13 +92,21 @@ def _xla_rows(title: str, metric: str, by_way: dict[str, list[float]]) -> list[l
 
 def _growth_rows(title: str, metric: str, by_way: dict[str, list[float]]) -> list[list[str]]:
     """Costs as multiples of the smallest's; a rate is turned into the time of a step."""
-    if "x1" not in by_way or not metric.endswith(("steps/s", "to first step beside model_fn, s")):
+    timed = "steps/s", "to first step beside model_fn, s", "trace, s"
+    if "x1" not in by_way or not metric.endswith(timed):
         return []
     is_rate = metric == "steps/s"
     costs = {way: [1 / v if is_rate else v for v in values] for way, values in by_way.items()}
     cells = [_ratio(costs[way], costs["x1"]) if way in costs else "" for way in _GROWTH]
     median = number(1000 * statistics.median(costs["x1"]))
-    return [[title, median, *cells, _rounds(costs["x1"])]]
+    return [[title, median, *cells, f"{_exponent(costs):.2f}", _rounds(costs["x1"])]]
+
+
+def _exponent(costs: dict[str, list[float]]) -> float:
+    """Returns the power of the size by which the cost grows between the two largest sizes."""
+    least, most = sorted(int(way[1:]) for way in costs)[-2:]
+    factor = statistics.median(ratios(costs[f"x{most}"], costs[f"x{least}"]))
+    return math.log(factor) / math.log(most / least)
 
 
 def _beside_row(

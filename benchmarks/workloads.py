@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-__all__ = ["WAYS", "WORKLOADS", "Workload"]
+__all__ = ["HEADLINES", "WAYS", "WORKLOADS", "Workload"]
 
 WAYS = {
     "original": "TF 2.15's Estimator",
@@ -186,8 +186,18 @@ WORKLOADS = [
     _growth("batch", "a step of an MLP, 32 examples and more"),
     _growth("depth", "a step of an MLP, one hidden layer and more", _GROWTH[:3]),
     _growth("examples", "a step on 1,024 examples in memory and more"),
+    Workload(
+        "growth_hosts",
+        "tracing a step for one host of 8 cores and more",
+        "hosts",
+        {},
+        _GROWTH[:3],
+        "once",
+        0.5,
+        table="growth",
+    ),
     _growth("hooks", "a step of an MLP, one hook that fetches each loss and more", _GROWTH[:3]),
-    _growth("variables", "a step that updates 16 variables and more"),
+    _growth("variables", "a step that updates 160 variables and more"),
     Workload(
         "growth_nodes",
         "first step of 3 BERT layers and more",
@@ -210,3 +220,17 @@ WORKLOADS = [
     ),
     Workload("checkpoint", "checkpoint of 400 MB", "checkpoint", {}, _BOTH, "once", 0.7),
 ]
+
+# What a user asks first, in the order of the chart: a workload, the metric and a short title.
+HEADLINES = (
+    ("mlp", "steps/s", "train an MLP"),
+    ("conv128", "steps/s", "train a conv net"),
+    ("bert", "steps/s", "train BERT-tiny"),
+    ("lstm", "steps/s", "train an LSTM"),
+    ("embedding", "steps/s", "train an embedding"),
+    ("hook", "steps/s", "a hook at each step"),
+    ("evaluate", "examples/s", "evaluate 100,000 examples"),
+    ("predict", "examples/s", "predict 100,000 examples"),
+    ("startup", "process to first step, s", "start a program"),
+    ("checkpoint", "write, s", "write 400 MB"),
+)

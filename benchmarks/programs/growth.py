@@ -9,7 +9,7 @@ from benchmarks.programs.steps import EachLoss, Measured
 
 __all__ = ["serve"]
 
-_EXAMPLES, _VARIABLES = 1024, 16
+_EXAMPLES, _VARIABLES = 1024, 160
 
 
 def serve(way: str, orders: Orders, of: str) -> None:

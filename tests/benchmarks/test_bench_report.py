@@ -9,13 +9,13 @@ from typing import ClassVar
 import pytest
 
 from benchmarks import measure as measuring
-from benchmarks.chart import bars, draw
+from benchmarks.chart import draw, points
 from benchmarks.measure import measure
 from benchmarks.page import tables, with_tables
 from benchmarks.process import MeasuredProcess
 from benchmarks.reference_models import Pace, with_paces
 from benchmarks.report import interval, lines, ratios, write_json
-from benchmarks.workloads import WORKLOADS, Workload
+from benchmarks.workloads import HEADLINES, WORKLOADS, Workload
 from models.common.registry import model_names
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -140,12 +140,13 @@ def test_the_report_names_both_and_the_ratio():
 def test_the_chart_turns_times_round(tmp_path):
     times = {"write, s": {"here": [2.0, 2.0], "original": [1.0, 4.0]}}
     workloads = {
-        "m": {"title": "M", "figures": FIGURES},
-        "c": {"title": "C", "figures": {**times, "nodes": {"here": [1.0], "original": [1.0]}}},
+        "checkpoint": {"title": "C", "figures": times},
+        "conv32": {"title": "no headline", "figures": FIGURES},
+        "mlp": {"title": "M", "figures": {**FIGURES, "CPU µs a step": FIGURES["steps/s"]}},
     }
-    assert bars(workloads) == [
-        ("M", "original", 2.5, 2.0, 3.0),
-        ("C: write, s", "original", 1.25, 0.5, 2.0),
+    assert points(workloads) == [
+        ("train an MLP", "original", 2.5, 2.0, 3.0),
+        ("write 400 MB", "original", 1.25, 0.5, 2.0),
     ]
     draw(str(tmp_path / "chart.svg"), workloads, "a note")
     assert (tmp_path / "chart.svg").read_text().count("<svg") == 1
@@ -157,6 +158,12 @@ def test_figures_are_written_whole(tmp_path):
     write_json(str(path), {"a": 2})
     assert json.loads(path.read_text()) == {"a": 2}
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_headlines_are_metrics_that_were_measured():
+    content = json.loads((DOCS / "performance.json").read_text(encoding="utf-8"))
+    assert len(points(content["workloads"])) > 2 * len(HEADLINES) == 20
+    assert len({title for title, *_ in points(content["workloads"])}) == 10
 
 
 def test_each_workload_has_a_program():
@@ -218,7 +225,8 @@ def test_xla_and_growth_have_tables_of_their_own():
     assert set(sections) == {"xla", "growth"}
     row = "| M | 100 | 2.00 (1.50 to 2.50) |  | 0.75 (0.50 to 1.00) |  | 2 |"
     assert row in sections["xla"].splitlines()
-    assert "| B | 1 | 3.00 (2.00 to 4.00) |  |  | 2 |" in sections["growth"].splitlines()
+    # 4x the size costs 3x: the exponent is log 3 / log 4.
+    assert "| B | 1 | 3.00 (2.00 to 4.00) |  |  | 0.79 | 2 |" in sections["growth"].splitlines()
 
 
 def test_a_peer_without_a_column_of_figures_has_none():

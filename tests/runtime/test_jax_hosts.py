@@ -14,16 +14,19 @@ import pytest
 import tensorflow as tf
 import worker_processes
 
-from estimator_bridge.errors import WorkerError
-from estimator_bridge.runtime.on_jax import processes
+import estimator_bridge as eb
+from estimator_bridge.errors import NotOnJaxError, WorkerError
+from estimator_bridge.runtime.on_jax import loop, processes
 from estimator_bridge.runtime.on_jax.front import Front
 from estimator_bridge.runtime.on_jax.peers import Peers
 from estimator_bridge.runtime.on_jax.place import Place, place_in_cluster
+from estimator_bridge.runtime.on_jax.refusals import check_step
 from estimator_bridge.runtime.on_jax.relay import Relay
 from estimator_bridge.runtime.on_jax.wires import LineReader
 
 pytest.importorskip("jax", reason="jax is not installed: pip install 'estimator-bridge[jax]'")
 
+v1 = tf.compat.v1
 PROGRAM = Path(__file__).with_name("jax_hosts_program.py")
 
 
@@ -112,6 +115,52 @@ def test_what_processes_on_jax_do_not_have_is_refused(run):
         assert "Set it to InputPipelineConfig.PER_HOST_V1" in output["broadcast"]
         assert "NotOnJaxError" in output["adds"]
         assert "A hook fetches an operation that changes variables" in output["adds"]
+
+
+@pytest.fixture
+def as_of_two_processes(monkeypatch):
+    """Steps are checked as those of two processes are: one process can tell."""
+    places = types.SimpleNamespace(jax_name="jax:cpu:2", processes=object(), device_draws=False)
+    monkeypatch.setattr(
+        loop, "check_step", lambda run, session, strategy: check_step(run, session, places)
+    )
+
+
+@pytest.mark.usefixtures("as_of_two_processes")
+def test_a_host_call_that_writes_what_the_replicas_use_is_refused():
+    def model_fn(features, labels, mode, params):
+        scale = v1.get_variable("scale", [], trainable=False)
+        loss = scale * tf.reduce_mean(features @ v1.get_variable("weight", [5, 1]))
+        optimizer = eb.tpu.CrossShardOptimizer(v1.train.GradientDescentOptimizer(0.05))
+        return eb.tpu.TPUEstimatorSpec(
+            mode, loss=loss, train_op=optimizer.minimize(loss, v1.train.get_global_step()),
+            host_call=(lambda rows: v1.assign(scale, rows[0]), [tf.reshape(loss, [1])]),
+        )  # fmt: skip
+
+    config = eb.tpu.RunConfig(master="jax:cpu:2")
+    estimator = eb.tpu.TPUEstimator(model_fn, config=config, train_batch_size=8)
+    with pytest.raises(NotOnJaxError, match="writes the variable 'scale', which the replicas use"):
+        estimator.train(jax_hosts_program.same_batch, max_steps=1)
+
+
+@pytest.mark.usefixtures("as_of_two_processes")
+def test_a_value_of_each_replicas_own_is_refused():
+    def model_fn(features, labels, mode):
+        rows = v1.get_variable(
+            "rows", [], trainable=False, synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )  # fmt: skip
+        loss = tf.reduce_mean(features @ v1.get_variable("weight", [5, 1]))
+        optimizer = v1.train.GradientDescentOptimizer(0.05)
+        with tf.control_dependencies([rows.assign_add(4.0)]):
+            train_op = optimizer.minimize(loss, v1.train.get_global_step())
+        return eb.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    config = eb.tpu.RunConfig(master="jax:cpu:2")
+    convert = eb.tpu.TPUEstimator.from_estimator
+    estimator = convert(eb.Estimator(model_fn), config, train_batch_size=8)
+    with pytest.raises(NotOnJaxError, match="The variable 'rows' has a value of its own on each"):
+        estimator.train(jax_hosts_program.same_batch, max_steps=1)
 
 
 def test_a_killed_process_that_is_started_again_is_met_again(tmp_path):
