@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME",
                         help="these rows, whether headlines or not, and keep the others' figures: "
                         f"{', '.join(names)}")  # fmt: skip
-    parser.add_argument("--all", action="store_true", help="all rows: hours")
+    parser.add_argument("--all", action="store_true", help="all rows: 45 minutes")
     parser.add_argument("--rounds", type=int, default=7, help="of each; 0: only show")
     parser.add_argument("--seconds", type=float, default=1.0, help="a measurement of steps")
     parser.add_argument("--quick", action="store_true", help="two short rounds")

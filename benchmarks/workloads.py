@@ -157,6 +157,7 @@ WORKLOADS = [
         call=20,
     ),
     _steps("lstm", "LSTM, 20 steps, batch 32"),
+    _steps("lstm_layer", "LSTM by a layer of Keras, batch 32", ("here", "original", "keras")),
     _on_jax("mlp", "MLP 64-128-10, batch 32"),
     _on_jax("lstm", "LSTM, 20 steps, batch 32"),
     _steps("embedding", "100,000-row embedding, batch 128"),
@@ -188,7 +189,7 @@ WORKLOADS = [
     _growth("examples", "a step on 1,024 examples in memory and more"),
     Workload(
         "growth_hosts",
-        "tracing a step for one host of 8 cores and more",
+        "tracing a step for two hosts of 8 cores and more",
         "hosts",
         {},
         _GROWTH[:3],

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from benchmarks.models.bert import Bert
 from benchmarks.models.conv import Conv
 from benchmarks.models.embedding import Embedding
-from benchmarks.models.lstm import LSTM
+from benchmarks.models.lstm import LSTM, LSTMLayer
 from benchmarks.models.mlp import MLP
 from benchmarks.models.model import Model
 from benchmarks.models.rows import Rows
@@ -21,6 +21,7 @@ MODELS: dict[str, Callable[[], Model]] = {
     "conv128": functools.partial(Conv, 128),
     "bert": Bert,
     "lstm": LSTM,
+    "lstm_layer": LSTMLayer,
     "embedding": Embedding,
     "rows": Rows,
     "rows_shuffled": functools.partial(Rows, is_shuffled=True),

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from benchmarks.models.model import Model
 
-__all__ = ["LSTM"]
+__all__ = ["LSTM", "LSTMLayer"]
 
 _v1 = tf.compat.v1
 _STEPS, _SIZE, _UNITS = 20, 32, 64
@@ -53,3 +53,11 @@ class LSTM(Model):
         from tf_keras import Sequential, layers
 
         return Sequential([layers.LSTM(_UNITS, input_shape=(_STEPS, _SIZE)), layers.Dense(10)])
+
+
+class LSTMLayer(LSTM):
+    """The same sizes, by the layer of Keras 2 in the model_fn as in ``keras``."""
+
+    def v1_logits(self, features):
+        """Builds it with the layer."""
+        return tf.keras.layers.Dense(self.classes)(tf.keras.layers.LSTM(_UNITS)(features))
