@@ -220,6 +220,15 @@ WORKLOADS = [
         table="cores",
     ),
     Workload("checkpoint", "checkpoint of 400 MB", "checkpoint", {}, _BOTH, "once", 0.7),
+    Workload(
+        "checkpoint_4gb",
+        "checkpoint of 4 GB, eight variables",
+        "checkpoint",
+        {"rows": 125_000_000},
+        _BOTH,
+        "once",
+        0.3,
+    ),
 ]
 
 # What a user asks first, in the order of the chart: a workload, the metric and a short title.

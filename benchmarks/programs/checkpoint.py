@@ -1,7 +1,8 @@
-"""Writes and restores a checkpoint of 400 MB."""
+"""Writes and restores a checkpoint of 400 MB, or of another size."""
 
 from __future__ import annotations
 
+import functools
 import tempfile
 import time
 
@@ -13,10 +14,10 @@ __all__ = ["serve"]
 _VARIABLES, _ROWS = 8, 12_500_000  # of float32: 50 MB each
 
 
-def _model_fn(features, labels, mode):
+def _model_fn(rows, features, labels, mode):
     del labels
     for i in range(_VARIABLES):
-        v1.get_variable(f"v{i}", [_ROWS], initializer=v1.zeros_initializer())
+        v1.get_variable(f"v{i}", [rows], initializer=v1.zeros_initializer())
     step = v1.assign_add(v1.train.get_global_step(), 1)
     return estimators.EstimatorSpec(mode, loss=tf.reduce_sum(features), train_op=step)
 
@@ -44,16 +45,23 @@ class _Opening(v1.train.SessionRunHook):
         self.restore_secs = time.perf_counter() - self._start
 
 
-def serve(way: str, orders: Orders) -> None:
-    """Executes one order."""
+def serve(way: str, orders: Orders, rows: int = _ROWS) -> None:
+    """Executes one order.
+
+    Args:
+      way: does not matter.
+      orders: one order.
+      rows: the numbers in each of eight variables.
+    """
     del way
+    model_fn = functools.partial(_model_fn, rows)
     for _ in orders:
         with tempfile.TemporaryDirectory() as folder:
 
             def train():
                 config = estimators.RunConfig(folder, tf_random_seed=1)
                 saving, opening = _Saving(), _Opening()
-                estimators.Estimator(_model_fn, config=config).train(
+                estimators.Estimator(model_fn, config=config).train(
                     lambda: tf.data.Dataset.from_tensors(tf.ones([4])).repeat(),
                     hooks=[opening],
                     steps=1,
