@@ -4,6 +4,7 @@ TensorFlow fixes its devices at first use, so the cores are made as soon as any 
 Tests that do not need TensorFlow do not pay for its import.
 """
 
+import contextlib
 import gc
 import importlib.abc
 import importlib.machinery
@@ -117,11 +118,11 @@ def _event_files_end():
         sys.modules["tensorflow"].compat.v1.summary.FileWriterCache.clear()
 
 
-@pytest.fixture(autouse=True)
-def _iterators_end():
-    """Ends the iterators that a test made: deleting one may wait a minute for its own thread.
+@contextlib.contextmanager
+def _ending_iterators():
+    """Ends the iterators that are made meanwhile, but for those that an inner context ends.
 
-    An iterator that is kept for another test belongs in a fixture of a wider scope.
+    Deleting an iterator may wait a minute for its own thread, the longer the older it is.
     """
     iterators: list = []
     private = sys.modules.get("tensorflow.python.data.ops.iterator_ops")
@@ -129,12 +130,14 @@ def _iterators_end():
         yield
         return
     make = private.OwnedIterator.__init__
+    original = getattr(make, "original", make)
 
     def make_and_keep(self, *arguments, **keywords):
-        make(self, *arguments, **keywords)
+        original(self, *arguments, **keywords)
         if hasattr(self._iterator_resource, "numpy"):  # not one of a graph
             iterators.append(self)
 
+    make_and_keep.original = original
     private.OwnedIterator.__init__ = make_and_keep
     yield
     private.OwnedIterator.__init__ = make
@@ -143,3 +146,17 @@ def _iterators_end():
 
         for iterator in iterators:
             end_iterator(iterator)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _iterators_of_fixtures_end():
+    """Ends the iterators that a module's fixtures made."""
+    with _ending_iterators():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _iterators_end():
+    """Ends the iterators that a test made; one for another test belongs in a wider fixture."""
+    with _ending_iterators():
+        yield

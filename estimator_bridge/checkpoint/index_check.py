@@ -86,6 +86,8 @@ def _check_entry(entry: Any, data_files: Sequence[tuple[str, int]]) -> None:
     if entry.slices:
         for part in entry.slices:
             _check_slice(part, shape)
+        if len(set(map(_extents, entry.slices))) < len(entry.slices):
+            raise TableError("it lists a part twice")
         return  # the parts have entries of their own
     end = entry.offset + entry.size
     if entry.offset < 0 or entry.size < 0 or end > _MOST_ELEMENTS or entry.shard_id < 0:
@@ -130,6 +132,11 @@ def _check_lengths(content: bytes, count: int, size: int, is_variant: bool) -> N
         place += length + _CHECKSUM if is_variant else 0
         if total > size or place > size:
             raise TableError(f"its strings have {total} bytes, and it has {size}")
+
+
+def _extents(part: Any) -> tuple[tuple[int, int | None], ...]:
+    """Returns a part's starts and lengths; None where it is as long as the whole."""
+    return tuple((e.start, e.length if e.HasField("length") else None) for e in part.extent)
 
 
 def _check_slice(part: Any, shape: Sequence[int]) -> None:

@@ -18,8 +18,9 @@ CASES = [
     "a manifest's ../name", "a manifest's absolute name", "a deep manifest", "a pipe as manifest",
     "a manifest with a name twice", "a manifest's huge shape",
     "an image of 2^28 pixels", "an archive larger than memory", "an array of another size",
-    "an archive of objects", "indexes with changed bytes", "indexes with changed tables",
-    "strings longer than their file", "changed record files", "changed manifests",
+    "an archive of objects", "an index with a part twice", "indexes with changed bytes",
+    "indexes with changed tables", "strings longer than their file", "changed record files",
+    "changed manifests",
 ]  # fmt: skip
 
 
