@@ -29,7 +29,7 @@ help:
 	@echo 'make docs          build the documentation site into site/'
 	@echo 'make release       build and check the sdist and the wheel'
 	@echo 'make matrix        test each TensorFlow with its lowest and its highest Python'
-	@echo 'make bench         measure everything beside TensorFlow 2.15 and 1.15, Keras, JAX and loops by hand'
+	@echo 'make bench         measure ten programs beside TensorFlow 2.15 and 1.15, Keras, JAX and loops by hand'
 	@echo 'make parity        compare programs number by number with TensorFlow 2.15'
 	@echo 'make differential  compare hundreds of small behaviors with TensorFlow 2.15'
 	@echo 'make clean         remove the virtual environment, caches and build folders'

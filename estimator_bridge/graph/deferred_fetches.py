@@ -17,7 +17,7 @@ import tensorflow as tf
 from estimator_bridge.graph.effects import Effects
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.op_kinds import QUEUE_SIZES
-from estimator_bridge.graph.pruning import needed_nodes
+from estimator_bridge.graph.pruning import in_order, needed_nodes
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful, node_name, tensor_ref
 
 __all__ = ["Deferred", "Division", "defer"]
@@ -96,7 +96,7 @@ def defer(
         return needed_nodes(snapshot, refs, input_refs, owners)[0]
 
     everything, base_names = nodes_for(*base, *fetches), nodes_for(*base)
-    effects, late = Effects.of(snapshot), _following(everything, set(host_refs))
+    effects, late = Effects.of(snapshot), _following(snapshot, everything, set(host_refs))
     stateful = [
         name
         for name, inputs in everything.items()
@@ -122,16 +122,12 @@ def defer(
     )
 
 
-def _following(inputs: Mapping[str, Sequence[str]], refs: set[str]) -> set[str]:
+def _following(snapshot: Snapshot, inputs: dict[str, list[str]], refs: set[str]) -> set[str]:
     """Returns the nodes that need one of these references, directly or not."""
     names: set[str] = set()
-    left = {name for name, own in inputs.items() if refs.intersection(map(tensor_ref, own))}
-    while left:
-        names |= left
-        left = {
-            name for name, own in inputs.items()
-            if name not in names and not names.isdisjoint(map(node_name, own))
-        }  # fmt: skip
+    for name in in_order(snapshot, inputs) if refs else ():
+        if any(tensor_ref(ref) in refs or node_name(ref) in names for ref in inputs[name]):
+            names.add(name)
     return names
 
 

@@ -101,7 +101,10 @@ def test_a_hook_reads_them(master):
     estimator = eb.tpu.TPUEstimator(
         with_hook, config=eb.tpu.RunConfig(master=master), predict_batch_size=8
     )
-    data = lambda params: batches(8).take(2)  # noqa: E731
+
+    def data(params):
+        return batches(8).take(2)
+
     if master.startswith("jax"):  # the step would have to make them
         with pytest.raises(NotCompilableError, match="XLA has no such operation"):
             list(estimator.predict(data, hooks=[hook]))
