@@ -87,8 +87,8 @@ def tpu_strategy(
         cluster = local or TPUClusterResolver(master)
     with eager_mode():
         if isinstance(cluster, JaxClusterResolver):
-            key = ("jax", cluster.master(), device_draws())
-            return _once(key, lambda: _on_jax(cluster, cores_per_replica))
+            _check_whole_on_jax(cluster, cores_per_replica)
+            return _once(("jax", cluster.master(), device_draws()), lambda: _on_jax(cluster))
         if isinstance(cluster, LocalClusterResolver):
             make = _emulate if isinstance(cluster, EmulatedClusterResolver) else _on_gpus
             count = check_cores_per_replica(cluster.cores, cores_per_replica or 1)
@@ -130,12 +130,15 @@ def _emulate(devices: list[str]) -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy(devices, tf.distribute.ReductionToOneDevice())
 
 
-def _on_jax(cluster: JaxClusterResolver, cores_per_replica: int | None) -> tf.distribute.Strategy:
+def _check_whole_on_jax(cluster: JaxClusterResolver, cores_per_replica: int | None) -> None:
     if (cores_per_replica or 1) > 1:
         raise NotOnJaxError(
             f"num_cores_per_replica={cores_per_replica} on {cluster.master()!r}: steps on JAX do "
             f"not split a model over devices. Leave it out, or: {INSTEAD_OF_JAX}"
         )
+
+
+def _on_jax(cluster: JaxClusterResolver) -> tf.distribute.Strategy:
     devices = cluster.devices
     kind = "CPU, for tests" if devices[0].platform == "cpu" else devices[0].device_kind
     logging.info("Steps run on JAX, on %d device(s): %s.", len(devices), kind)

@@ -347,6 +347,7 @@ def test_functions_of_the_program_are_refused():
     resolver = TPUClusterResolver("jax:cpu:2")
     with pytest.raises(NotOnJaxError, match="'jax:cpu:2'"):
         tf.tpu.experimental.initialize_tpu_system(resolver)
+    tpu_strategy(master="jax:cpu:4")  # one that this process has already is no way around it
     with pytest.raises(NotOnJaxError, match="num_cores_per_replica=2"):
         tpu_strategy(master="jax:cpu:4", cores_per_replica=2)
 
