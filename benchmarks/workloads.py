@@ -90,8 +90,8 @@ def _steps(name: str, title: str, ways: tuple[str, ...] = _STEPS, **settings: An
     return Workload(name, title, "steps", {"model": name}, ways, **settings)
 
 
-def _input(name: str, order: str) -> Workload:
-    title = f"input alone: arrays' rows {order}, batch 32"
+def _input(name: str, content: str) -> Workload:
+    title = f"input alone: {content}, batch 32"
     return _steps(name, title, ("here", "original", "tf1", "hand"), call=1000)
 
 
@@ -164,7 +164,9 @@ WORKLOADS = [
     Workload(
         "hook", "MLP, a hook fetches each loss", "steps", {"model": "mlp", "hook": True}, _BOTH
     ),
-    *(_input("rows", "in order"), _input("rows_shuffled", "shuffled")),
+    _input("rows", "arrays' rows in order"),
+    _input("rows_shuffled", "arrays' rows shuffled"),
+    _input("records", "records parsed one by one"),
     _calls("evaluate_once", "evaluate one batch of 128", "evaluate", 128, calls=20),
     *_in_memory("evaluate", "evaluate", "evaluate"),
     *_in_memory("predict", "predict", "predict"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from benchmarks.models.mlp import MLP
 from benchmarks.models.model import EXAMPLES
 
-__all__ = ["Rows"]
+__all__ = ["Records", "Rows"]
 
 _v1 = tf.compat.v1
 
@@ -56,6 +57,30 @@ class Rows(MLP):
         if self.is_shuffled:
             examples = examples.shuffle(count, seed=1)
         return examples.repeat().batch(self.batch, drop_remainder=True).prefetch(4)
+
+
+class Records(Rows):
+    """The same rows, as records that are parsed one by one."""
+
+    def dataset(self, count: int = EXAMPLES) -> tf.data.Dataset:
+        """Returns endless batches of fixed shape, of that many examples."""
+        records = [_record(*row) for row in zip(*self.examples(count))]
+        examples = tf.data.Dataset.from_tensor_slices(records).shuffle(count, seed=1).repeat()
+        return examples.map(_parse).batch(self.batch, drop_remainder=True).prefetch(4)
+
+
+def _record(features: np.ndarray, label: np.integer) -> bytes:
+    row = tf.train.Feature(float_list=tf.train.FloatList(value=features))
+    number = tf.train.Feature(int64_list=tf.train.Int64List(value=[label]))
+    example = tf.train.Features(feature={"row": row, "label": number})
+    return tf.train.Example(features=example).SerializeToString()
+
+
+def _parse(record: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    row = tf.io.FixedLenFeature([64], tf.float32)
+    spec = {"row": row, "label": tf.io.FixedLenFeature([], tf.int64)}
+    example = tf.io.parse_single_example(record, spec)
+    return example["row"], example["label"]
 
 
 def _one_number(features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:

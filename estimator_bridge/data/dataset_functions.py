@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot, host_device
-from estimator_bridge.graph.gathered_rows import GATHER, joins_rows, with_rows_gathered
+from estimator_bridge.graph.dataset_rewrites import OWN_FUNCTIONS, with_datasets_rewritten
+from estimator_bridge.graph.gathered_rows import joins_rows
 from estimator_bridge.tensorflow_private.eager import flat_call
 from estimator_bridge.tensorflow_private.names import eager_context, eager_mode
 
@@ -55,7 +56,7 @@ def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tuple[tf.Ten
     """
     snapshot, owners = Snapshot.of(session.graph), session.resources.owners
     if not session.resources.inputs.keeps_positions:
-        snapshot = with_rows_gathered(snapshot, session.graph)
+        snapshot = with_datasets_rewritten(snapshot, session.graph)
     lifted = Lifted(snapshot, [variant], {f"{name}:0" for name in owners}, owners)
     if not (
         lifted.input_refs <= snapshot.constants.keys()
@@ -92,6 +93,6 @@ def _compile(
 
 
 def _has_functions(graph_def: tf.compat.v1.GraphDef) -> bool:
-    """Whether a graph calls functions besides those that gather rows, named by what they do."""
+    """Whether a graph calls functions besides those that rewrites made, named by what they do."""
     names = [function.signature.name for function in graph_def.library.function]
-    return any(not name.startswith(GATHER) for name in names)
+    return any(not name.startswith(OWN_FUNCTIONS) for name in names)

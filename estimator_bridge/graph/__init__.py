@@ -18,7 +18,9 @@ own arrays (``data.dataset_functions``).
 Rows of arrays. A dataset that slices arrays and batches the rows, perhaps after ``shuffle``,
 ``repeat``, ``skip`` or ``take``, is rewritten (``row_pipelines``, ``gathered_rows``): these steps
 get the rows' numbers, in the same order, and the rows of a block of batches are gathered at once.
-Without such steps, a batch is a slice of the arrays. Datasets whose position a hook saves are left
+Without such steps, a batch is a slice of the arrays. A ``map`` of single examples before the batch
+first moves behind it (``batched_maps``), if its function has a form for a batch that gives the same
+bits (``batched_functions``, ``batch_rules``). Datasets whose position a hook saves are left
 alone, because a saved position fits only the dataset that it comes from.
 
 Order. Nodes are imported in the order in which the program made them. ``tf.function`` orders all

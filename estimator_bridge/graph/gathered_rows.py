@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -26,20 +25,12 @@ from estimator_bridge.graph.row_pipelines import RowPipeline, find_row_pipelines
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.tensorflow_private.names import op_def
 
-__all__ = ["GATHER", "has_rows", "joins_rows", "with_rows_gathered"]
+__all__ = ["GATHER", "joins_rows", "with_rows_gathered"]
 
 GATHER = "estimator_bridge_gather_"  # the start of the names of the functions that gather
 _NUMBERS = "/numbers"
 _BLOCK_ROWS, _BLOCK_BYTES = 2048, 1 << 20
 _LARGE_ROW = 1 << 14  # bytes; one copy more of a larger one costs more than its element
-
-_rewritten: weakref.WeakKeyDictionary[Snapshot, Snapshot] = weakref.WeakKeyDictionary()
-
-
-def has_rows(snapshot: Snapshot, names: Iterable[str]) -> bool:
-    """Returns whether, by their types, some of these nodes make batches of arrays' rows."""
-    kinds = {snapshot.nodes[name].op for name in names}
-    return kinds.issuperset(("TensorSliceDataset", "BatchDatasetV2"))
 
 
 def joins_rows(node: tf.compat.v1.NodeDef) -> bool:
@@ -54,23 +45,17 @@ def with_rows_gathered(snapshot: Snapshot, graph: tf.Graph) -> Snapshot:
       snapshot: the snapshot of the graph.
       graph: knows the shapes.
     """
-    rewritten = _rewritten.get(snapshot)
-    if rewritten is None:
-        maker, may_slice = NodeMaker(), not _repeats(snapshot)
-        pipelines = list(find_row_pipelines(snapshot, graph))
-        may_read_ahead = not _restarts(snapshot, pipelines)
-        for pipeline in pipelines:
-            if not may_read_ahead and _reshuffles(pipeline):
-                continue
-            if may_slice and _is_sliceable(pipeline):
-                _slice(maker, pipeline)
-            elif _row_bytes(pipeline) <= _LARGE_ROW:
-                _gather(maker, pipeline)
-        rewritten = snapshot
-        if maker.nodes:
-            rewritten = snapshot.with_nodes(maker.nodes, maker.functions.values())
-        _rewritten[snapshot] = rewritten
-    return rewritten
+    maker, may_slice = NodeMaker(), not _repeats(snapshot)
+    pipelines = list(find_row_pipelines(snapshot, graph))
+    may_read_ahead = not _restarts(snapshot, pipelines)
+    for pipeline in pipelines:
+        if not may_read_ahead and _reshuffles(pipeline):
+            continue
+        if may_slice and _is_sliceable(pipeline):
+            _slice(maker, pipeline)
+        elif _row_bytes(pipeline) <= _LARGE_ROW:
+            _gather(maker, pipeline)
+    return snapshot.with_nodes(maker.nodes, maker.functions.values())
 
 
 def _repeats(snapshot: Snapshot) -> bool:

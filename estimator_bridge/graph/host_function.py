@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.graph.gathered_rows import has_rows, with_rows_gathered
+from estimator_bridge.graph.dataset_rewrites import makes_batches, with_datasets_rewritten
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.replica_local import replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
@@ -62,8 +62,8 @@ class HostFunction:
         input_refs = {f"{name}:0" for name in owners} | set(feed_names)
         snapshot = replica_locals(graph).for_session(Snapshot.of(graph)).with_nodes(extra_nodes)
         subgraph = Lifted(snapshot, refs, input_refs, owners)
-        if not resources.inputs.keeps_positions and has_rows(snapshot, subgraph.names):
-            snapshot = with_rows_gathered(snapshot, graph)
+        if not resources.inputs.keeps_positions and makes_batches(snapshot, subgraph.names):
+            snapshot = with_datasets_rewritten(snapshot, graph)
             subgraph = Lifted(snapshot, refs, input_refs, owners)
         _check_fed(snapshot, subgraph, refs)
         resources.inputs.check_not_read_elsewhere(subgraph.names)

@@ -11,11 +11,11 @@ import tensorflow as tf
 
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 
-__all__ = ["RowPipeline", "find_row_pipelines"]
+__all__ = ["BLIND", "RowPipeline", "find_row_pipelines"]
 
 _REPEATS = frozenset({"RepeatDataset"})
 # What these do to elements depends on their number and order, and on nothing in them.
-_BLIND = _REPEATS | {
+BLIND = _REPEATS | {
     "ShuffleDataset",
     "ShuffleDatasetV2",
     "ShuffleDatasetV3",
@@ -83,7 +83,7 @@ def _pipeline(
     nodes = snapshot.nodes
     between: list[Any] = []
     node = nodes[node_name(batch.input[0])]
-    while node.op in _BLIND:
+    while node.op in BLIND:
         between.insert(0, node)
         node = nodes[node_name(node.input[0])]
     size = _constant(batch.input[1], nodes)

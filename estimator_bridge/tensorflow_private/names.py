@@ -47,6 +47,9 @@ from tensorflow.python.feature_column import feature_column_v2 as feature_column
 # The function that makes each constant of a graph: tf.constant and tf.convert_to_tensor end there.
 from tensorflow.python.framework import ops as graph_operations
 
+# The shapes in a dataset's function: the public import of a GraphDef takes no function apart.
+from tensorflow.python.framework.function_def_to_graph import function_def_to_graph
+
 # What Session.run returns for IndexedSlices; it never had a public name.
 from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
 
@@ -154,6 +157,7 @@ __all__ = [
     "eager_mode",
     "existing_global_step_read",
     "feature_columns",
+    "function_def_to_graph",
     "function_utils",
     "gen_xla_ops",
     "get_tpu_context",

@@ -20,14 +20,14 @@ from estimator_bridge.graph import (
     gathered_rows,
     trace_graph,
 )
-from estimator_bridge.graph.gathered_rows import with_rows_gathered
+from estimator_bridge.graph.dataset_rewrites import with_datasets_rewritten
 from estimator_bridge.graph.one_shot_iterators import dataset_nodes
 from estimator_bridge.tensorflow_private.names import eager_mode
 
 import tensorflow as tf  # isort: skip
+from rewritten_datasets import both, read, same  # isort: skip
 
 v1 = tf.compat.v1
-MOST = 60  # batches read of an endless dataset
 
 
 def columns(rows):
@@ -41,41 +41,12 @@ def columns(rows):
     }
 
 
-def read(dataset):
-    with eager_mode():
-        return list(tf.nest.map_structure(lambda t: t.numpy(), list(dataset.take(MOST))))
-
-
-def both(make, keeps_positions=False):
-    """Returns the batches of a dataset that a graph makes: as it is, and rewritten."""
-    results = []
-    for keeps in (True, keeps_positions):
-        with trace_graph(seed=5) as graph:
-            dataset = make()
-            variant = tf.data.experimental.to_variant(dataset)
-        session = LiftedSession(graph, tf.distribute.get_strategy())
-        session.resources.inputs.keeps_positions = keeps
-        with eager_mode():
-            results.append(read(lifted_dataset(session, variant.name, dataset.element_spec)))
-        session.close()
-    return results
-
-
-def same(one, other):
-    assert len(one) == len(other)
-    for ours, theirs in zip(one, other):
-        tf.nest.assert_same_structure(ours, theirs)
-        for a, b in zip(tf.nest.flatten(ours), tf.nest.flatten(theirs)):
-            assert a.dtype == b.dtype
-            np.testing.assert_array_equal(a, b)
-
-
 def ops(make):
     """Returns the types of the rewritten nodes that make a dataset."""
     with trace_graph() as graph:
         make()
     snapshot = Snapshot.of(graph)
-    nodes = with_rows_gathered(snapshot, graph).nodes
+    nodes = with_datasets_rewritten(snapshot, graph).nodes
     return {n.op for name, n in nodes.items() if n is not snapshot.nodes.get(name)}
 
 
@@ -183,7 +154,7 @@ def unknown_rows():
 
 
 def rows_of_a_map():
-    return tf.data.Dataset.from_tensor_slices(np.arange(9)).map(lambda x: x + 1).batch(2)
+    return tf.data.Dataset.from_tensor_slices(np.arange(9.0)).map(tf.sqrt).batch(2)
 
 
 def sparse_rows():
@@ -287,7 +258,7 @@ def test_a_one_shot_iterator_shares_the_array_of_its_graph():
     nodes = dataset_nodes(iterator, snapshot, graph)
     assert not any(node.op == "PyFuncStateless" for node in nodes)
     assert sum(node.ByteSize() for node in nodes) < 10_000
-    rewritten = with_rows_gathered(snapshot.with_nodes(nodes), graph)
+    rewritten = with_datasets_rewritten(snapshot.with_nodes(nodes), graph)
     assert "RebatchDatasetV2" in {node.op for node in rewritten.nodes.values()}
 
 

@@ -46,6 +46,7 @@ from estimator_bridge.tensorflow_private.names import (
     eager_mode,
     existing_global_step_read,
     feature_columns,
+    function_def_to_graph,
     function_utils,
     get_tpu_context,
     global_step_read,
@@ -147,6 +148,17 @@ def _slices() -> None:
 def _op_def() -> None:
     check(op_def("RandomUniform").is_stateful, "RandomUniform is not stateful")
     check(op_def("NoSuchOperation") is None, "an unknown operation is known")
+
+
+@probe("function_def_to_graph")
+def _function_graph() -> None:
+    function = tf.function(lambda x: tf.expand_dims(x, 0), autograph=False)
+    definition = function.get_concrete_function(tf.TensorSpec([3], tf.int32)).function_def
+    graph = function_def_to_graph(definition, input_shapes=[tf.TensorShape([3])])
+    shapes = [
+        o.outputs[0].shape.as_list() for o in graph.get_operations() if o.type == "ExpandDims"
+    ]
+    check(shapes == [[1, 3]], f"the shape of a result is {shapes}")
 
 
 @probe("BaseResourceVariable", "UninitializedVariable")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from estimator_bridge.graph import Snapshot
+from estimator_bridge.graph.batched_maps import maps_of_single_examples
 from estimator_bridge.graph.user_line import line_of_node
 
 __all__ = ["advice_on_input"]
@@ -31,10 +33,12 @@ def advice_on_input(graph: tf.Graph) -> str:
         "num_parallel_calls=tf.data.AUTOTUNE to map() and interleave(), batch before a cheap "
         "map(), and .cache() what is the same in each epoch."
     )
+    in_batches = maps_of_single_examples(Snapshot.of(graph), graph)
     lines = dict.fromkeys(
         line
         for operation in graph.get_operations()
         if (mapping := _map_of_single_examples(operation)) is not None
+        and mapping.name not in in_batches
         and (line := line_of_node(graph, mapping.name))
     )
     if not lines:

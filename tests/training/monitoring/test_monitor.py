@@ -177,7 +177,7 @@ def test_a_slow_input_is_named_with_its_remedy(tmp_path):
         return x, tf.ensure_shape(tf.numpy_function(_slowly, [y], tf.float32), [None])
 
     def slow_input():
-        return train_input().unbatch().map(lambda x, y: (x, y)).batch(16).map(slowly)
+        return train_input().unbatch().map(lambda x, y: (x, y + tf.exp(0.0))).batch(16).map(slowly)
 
     messages = []
     monitor = eb.training.Monitor(lambda report: None, messages.append)
