@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from estimator_bridge.compile_for import Slice, find_slice
-from parity.compiled.fetched import FETCHED, command
+from parity.compiled.fetched import FETCHED, command, import_path
 from parity.compiled.page import in_docs, page, unexplained
 from parity.compiled.results import Results, cell_name, write_atomically
 from parity.compiled.several import by_replicas
@@ -146,16 +146,8 @@ def _compile_fetched(
             words = command(
                 one, replicas, data=str(data), out=str(Path(folder, "model")), code=str(checkout)
             )
-            if one.package:  # the repository's folder may have another name
-                Path(folder, "packages").mkdir()
-                Path(folder, "packages", one.package).symlink_to(checkout)
-            paths = [
-                str(ROOT),
-                str(Path(folder, "packages")),
-                str(checkout),
-                *(str(checkout / below) for below in one.path),
-            ]
-            environment = {"PYTHONPATH": os.pathsep.join(paths), **one.environment}
+            path = import_path(one, checkout, Path(folder))
+            environment = {"PYTHONPATH": path, **one.environment}
             arguments += ["run", program, *words]
             output = _process(arguments, folder, _FETCHED_SECS, environment)
             _collect(out, results, program, [tpu_slice.name for tpu_slice in group], output)

@@ -8,10 +8,12 @@ that ``parity.compiled.data`` writes, ``{out}`` a new folder, ``{code}`` the che
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
-__all__ = ["FETCHED", "Fetched", "command"]
+__all__ = ["FETCHED", "Fetched", "command", "import_path"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,3 +183,19 @@ def command(program: Fetched, replicas: int, **folders: str) -> list[str]:
             text = text.replace("{" + name + "}", folder)
         words.append(text)
     return words
+
+
+def import_path(program: Fetched, checkout: Path, folder: Path) -> str:
+    """Returns the PYTHONPATH with which a program finds this project and its own modules.
+
+    Args:
+      program: one of ``FETCHED``.
+      checkout: its repository.
+      folder: where a link is made if the repository's folder has another name than its package.
+    """
+    packages = folder / "packages"
+    if program.package:
+        packages.mkdir()
+        (packages / program.package).symlink_to(checkout)
+    below = [checkout / path for path in program.path]
+    return os.pathsep.join(map(str, (Path(__file__).parents[2], packages, checkout, *below)))

@@ -1,0 +1,203 @@
+"""Runs third-party programs, as published, with their steps on JAX and on emulated cores.
+
+    python -m parity.on_jax_fetched --checkouts FOLDER [PROGRAM ...] [--replicas 1,2] [--docs]
+
+Each program is run twice by `estimator-bridge run`, with `--cores N` and `--runtime jax:cpu:N`, on
+small data that is written for it. The weights of the two last checkpoints are compared. FOLDER has
+the repositories, as ``parity.compiled.fetched`` describes. ``--docs`` writes the table to
+docs/tpu.md; that needs all programs. The exit status is 1 if a run ends with an error on one
+runtime alone, or if a difference is larger than 1e-5 and has no reason in ``AMPLIFIED``. Programs
+that set no seed get one, so that both runs start from the same weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from parity import observe, rows
+from parity.compiled.data import write_data
+from parity.compiled.fetched import FETCHED, Fetched, command, import_path
+from parity.page_tables import with_table
+
+__all__ = ["PROGRAMS", "main", "table"]
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs" / "tpu.md"
+_BEGIN, _END = "<!-- fetched on jax: begin -->", "<!-- fetched on jax: end -->"
+_SECS, _TOLERANCE = 900, 1e-5
+_SEEDED = """
+import random, runpy, sys
+import numpy as np
+import tensorflow as tf
+random.seed(1)
+np.random.seed(1)
+own = tf.estimator.RunConfig.tf_random_seed
+tf.estimator.RunConfig.tf_random_seed = property(lambda self: own.__get__(self, type(self)) or 1)
+in_parallel = tf.data.Dataset.map
+def in_order(data, function, num_parallel_calls=None, deterministic=None, **options):
+    return in_parallel(data, function, **options)
+tf.data.Dataset.map = in_order  # threads would draw random numbers in any order
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+# Those that take minutes a step on a CPU are left out, and those that only compile.
+_LARGE = ("bert: run_classifier, BERT-base", "tpu: resnet_main, ResNet-50")
+_COMPILED_ONLY = ("bert: run_classifier, predicts",)
+PROGRAMS = [name for name in FETCHED if name not in (*_LARGE, *_COMPILED_ONLY)]
+_SHORTER = {"bert: run_classifier": ["--num_train_epochs=2"]}
+# Programs whose rounding grows, and by what.
+AMPLIFIED: dict[str, str] = {}
+
+
+class Outcome(NamedTuple):
+    """The comparison of one program.
+
+    Attributes:
+      row: the largest difference of a weight; None if a run ended with an error.
+      errors: the last line of each run's output, by runtime, if it ended with an error.
+    """
+
+    row: rows.Row | None
+    errors: dict[str, str]
+
+
+def compare_program(name: str, replicas: int, checkouts: Path, data: Path) -> Outcome:
+    """Runs a program on both runtimes, and compares what it has trained."""
+    errors, weights = {}, []
+    with tempfile.TemporaryDirectory() as folder:
+        for runtime in ("emulated", "jax"):
+            out = Path(folder, runtime)
+            error = _run(name, runtime, replicas, checkouts, data, out)
+            if error:
+                errors[runtime] = error
+            weights.append(None if error else _weights(out))
+    if errors:
+        return Outcome(None, errors)
+    here, there = reversed(weights)
+    return Outcome(rows.compare_numbers("weights", here, there, _TOLERANCE), {})
+
+
+def _run(name: str, runtime: str, replicas: int, checkouts: Path, data: Path, out: Path) -> str:
+    """Returns the last line of the output if the program ends with an error; '' otherwise."""
+    program: Fetched = FETCHED[name]
+    code = checkouts / program.repository.replace("/", "+")
+    where = (
+        ["--cores", str(replicas)]
+        if runtime == "emulated"
+        else ["--runtime", f"jax:cpu:{replicas}"]
+    )
+    words = command(program, replicas, data=str(data), out=str(out / "model"), code=str(code))
+    out.mkdir()
+    path = import_path(program, code, out) + os.pathsep + str(Path(words[0]).parent)
+    script = out / "seeded.py"
+    script.write_text(_SEEDED)
+    environment = {
+        **os.environ, **program.environment, "TF_CPP_MIN_LOG_LEVEL": "3",
+        "PYTHONHASHSEED": "0",
+        "PYTHONPATH": path,
+    }  # fmt: skip
+    try:
+        process = subprocess.run(
+            [
+                *(sys.executable, "-W", "ignore", "-m", "estimator_bridge", "run", *where),
+                *(str(script), *words, *_SHORTER.get(name, [])),
+            ],
+            cwd=ROOT, env=environment, capture_output=True, text=True, timeout=_SECS, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"it did not end in {_SECS} s"
+    lines = (process.stdout + process.stderr).strip().splitlines()
+    return "\n".join(lines[-8:]) if process.returncode else ""
+
+
+def _weights(out: Path) -> dict:
+    import tensorflow as tf
+
+    states = sorted((out / "model").rglob("checkpoint"))
+    paths = [tf.train.latest_checkpoint(state.parent) for state in states]
+    return {
+        f"{Path(path).name}: {name}": value
+        for path in filter(None, paths)
+        for name, value in observe.weights(str(path)).items()
+    }
+
+
+def table(outcomes: dict[tuple[str, int], Outcome]) -> Iterator[str]:
+    """Yields the lines of a table of all outcomes, in Markdown."""
+    counts = sorted({replicas for _, replicas in outcomes})
+    yield f"| program | {' | '.join(f'weights, jax:cpu:{count}' for count in counts)} |"
+    yield "|---" * (len(counts) + 1) + "|"
+    for name in dict.fromkeys(program for program, _ in outcomes):
+        cells = [_cell(name, outcomes[name, count]) for count in counts]
+        yield f"| {name} | {' | '.join(cells)} |"
+
+
+def _cell(name: str, outcome: Outcome) -> str:
+    if outcome.row is None:
+        both = len(outcome.errors) > 1
+        last = next(iter(outcome.errors.values())).splitlines()[-1][:100]
+        return f"{'ends with the same error on emulated cores' if both else 'error'}: {last}"
+    reason = AMPLIFIED.get(name, "")
+    return f"{outcome.row.difference:.1e}" + (f" ({reason})" if reason else "")
+
+
+def _holds(name: str, outcome: Outcome) -> bool:
+    if outcome.row is None:
+        return len(outcome.errors) == 2
+    return outcome.row.holds or name in AMPLIFIED
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; see the module's docstring."""
+    options = _parse(arguments)
+    outcomes: dict[tuple[str, int], Outcome] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        write_data(Path(folder))
+        for name in options.programs:
+            for replicas in options.replicas:
+                outcome = compare_program(name, replicas, options.checkouts, Path(folder))
+                outcomes[name, replicas] = outcome
+                verdict = "" if _holds(name, outcome) else "  TOO FAR"
+                print(f"{name} on jax:cpu:{replicas}: {outcome}{verdict}", flush=True)
+    if options.docs:
+        page = with_table(DOCS.read_text(encoding="utf-8"), _BEGIN, _END, table(outcomes))
+        DOCS.write_text(page, "utf-8")
+    return 0 if all(_holds(name, outcome) for (name, _), outcome in outcomes.items()) else 1
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m parity.on_jax_fetched", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="; ".join(PROGRAMS))
+    parser.add_argument("--checkouts", type=Path, required=True, help="folders OWNER+NAME")
+    parser.add_argument("--replicas", default="1,2", help="numbers of replicas, by commas")
+    parser.add_argument("--docs", action="store_true", help="write the table to docs/tpu.md")
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.programs) - set(PROGRAMS))
+    if unknown:
+        parser.error(f"no such program: {', '.join(unknown)}; there are {'; '.join(PROGRAMS)}")
+    if options.docs and options.programs:
+        parser.error("--docs covers all programs: leave out their names")
+    options.checkouts = options.checkouts.resolve()
+    options.programs = options.programs or PROGRAMS
+    for name in options.programs:
+        folder = options.checkouts / FETCHED[name].repository.replace("/", "+")
+        if not folder.is_dir():
+            parser.error(f"{name}: no folder {folder}. Clone {FETCHED[name].repository} there.")
+    try:
+        options.replicas = [int(number) for number in options.replicas.split(",")]
+    except ValueError:
+        parser.error(f"--replicas={options.replicas}: numbers, by commas, such as 1,2")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())
