@@ -16,6 +16,7 @@ __all__ = [
     "TENSORFLOW_TPU",
     "damaged_tpu_wheel",
     "is_stand_in",
+    "keep_advice",
     "keep_command",
     "libtpu_command",
     "reinstall_tpu_wheel",
@@ -29,6 +30,7 @@ TENSORFLOW_TPU = "tensorflow-tpu"
 # install another TensorFlow over tensorflow-tpu. It is built from this folder.
 STAND_IN = Path(__file__).resolve().parents[1] / "tensorflow_for_tpu"
 _STAND_IN_SUFFIX = "+tpu"
+_STAND_IN_FOR = "2.20.0"  # the tensorflow-tpu that it requires
 # By minor version of tensorflow-tpu: the first and the last libtpu with all the functions that the
 # wheel calls, and so imports. For 2.19 only these three were tried.
 _LIBTPU: dict[tuple[int, ...], tuple[str, str]] = {
@@ -119,6 +121,20 @@ def damaged_tpu_wheel(versions: Mapping[str, str], reason: str) -> str:
 def keep_command() -> str:
     """Returns the command after which pip takes tensorflow-tpu for `tensorflow`."""
     return f'pip install "{STAND_IN}"'
+
+
+def keep_advice(wheel: str) -> str:
+    """Returns what keeps pip from replacing an installed tensorflow-tpu, as the end of a sentence.
+
+    Args:
+        wheel: the version of tensorflow-tpu.
+    """
+    if wheel == _STAND_IN_FOR:
+        return f"run: {keep_command()}"
+    return (
+        "install such packages with pip's --no-deps. The package that stands for tensorflow would "
+        f"replace {wheel} by {_STAND_IN_FOR}: {keep_command()}"
+    )
 
 
 def _numbers(version: str) -> tuple[int, ...]:
