@@ -25,6 +25,7 @@ __all__ = [
 USES_PJRT = "NEXT_PLUGGABLE_DEVICE_USE_C_API"
 _LIBRARY = "TF_PLUGGABLE_DEVICE_LIBRARY_PATH"
 UNSET_PJRT = f"unset {USES_PJRT} {_LIBRARY}"
+_NO_KERNELS = "<no registered kernels>"  # in TensorFlow's message
 _TPU_LIBRARY = "TPU_LIBRARY_PATH"
 # TensorFlow drives these chips by libtpu's PJRT, older ones by its own interface.
 _PJRT_CHIPS = ("v5e", "v5p", "v6e")
@@ -98,7 +99,7 @@ def tpu_vm_notes(
 
 
 def advice_after_failure(
-    environ: Mapping[str, str], chip: str | None, versions: Mapping[str, str]
+    environ: Mapping[str, str], chip: str | None, versions: Mapping[str, str], error: str
 ) -> str:
     """Returns what to change where this machine's TPU could not be started: lines, or ''.
 
@@ -106,8 +107,15 @@ def advice_after_failure(
         environ: environment variables.
         chip: the kind of this machine's chips, as ``attached_chip`` returns it.
         versions: versions by distribution name.
+        error: TensorFlow's message.
     """
     notes = list(tpu_vm_notes(environ, chip, versions))
+    if TENSORFLOW_TPU in versions and _NO_KERNELS in error:
+        notes.append(
+            f"tensorflow-tpu {versions[TENSORFLOW_TPU]} is installed, and the TensorFlow that was "
+            "loaded is another one, without support for TPUs, which was installed over it. "
+            "`estimator-bridge doctor` prints the lines that repair it."
+        )
     if chip is None and TENSORFLOW_TPU not in versions:
         notes.append(
             "The installed TensorFlow has no support for TPUs. tensorflow-tpu has it, for v2 to "

@@ -186,11 +186,8 @@ def _initialize(cluster: Any, address: str) -> tf.tpu.experimental.Topology:
     """Connects to all hosts of a TPU, and starts it."""
     check_reachable(address)
     secs = connect_secs()
-    advice = ""
     if "://" not in address:
         check_local_start(secs)
-        chip = attached_chip(os.environ)
-        advice = advice_after_failure(os.environ, chip, installed_versions())
 
     def initialize() -> tf.tpu.experimental.Topology:
         with eager_mode():  # eager mode is thread-local
@@ -202,14 +199,22 @@ def _initialize(cluster: Any, address: str) -> tf.tpu.experimental.Topology:
     except TimeoutError as error:
         raise AcceleratorNotFoundError(
             f"The TPU at {redacted(address)!r} answers, but did not start within "
-            f"{secs:g} s (ESTIMATOR_BRIDGE_CONNECT_SECS).\n{advice}"
+            f"{secs:g} s (ESTIMATOR_BRIDGE_CONNECT_SECS).\n{_advice(address, error)}"
             "Check that all of its hosts are healthy, that no other program uses it, and that its "
             f"TensorFlow version is that of this machine ({tf.__version__}). {ON_CORES}"
         ) from error
     except (tf.errors.OpError, RuntimeError, ValueError) as error:
         raise AcceleratorNotFoundError(
             f"The TPU at {redacted(address) or 'local'!r} could not be initialized: "
-            f"{redacted(str(error))}\n{advice}"
+            f"{redacted(str(error))}\n{_advice(address, error)}"
             "Check that it is running and that its TensorFlow version is that of this machine "
             f"({tf.__version__}). {ON_CORES}"
         ) from error
+
+
+def _advice(address: str, error: Exception) -> str:
+    """Returns what to change on this machine, if the TPU is its own."""
+    if "://" in address:
+        return ""
+    chip = attached_chip(os.environ)
+    return advice_after_failure(os.environ, chip, installed_versions(), str(error))
