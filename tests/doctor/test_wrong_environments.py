@@ -348,6 +348,32 @@ def test_another_tensorflow_tpu_than_the_stand_ins_is_left(site):
     )
 
 
+KERNELS = (
+    "class List:\n    kernel = []\ndef get_registered_kernels_for_op(name):\n    return List\n"
+)
+
+
+def test_a_tensorflow_that_loads_without_the_kernels_of_tpus(site, tmp_path):
+    """Its files have the recorded sizes; or another folder's TensorFlow is found first."""
+    site.tensorflow(source=f"{LOADS}__file__ = __spec__.origin\n")
+    site.libtpu()
+    rest(site)
+    for package in ("python", "python/framework"):
+        (site.folder / "tensorflow" / package).mkdir()
+        (site.folder / "tensorflow" / package / "__init__.py").touch()
+    (site.folder / "tensorflow/python/framework/kernels.py").write_text(KERNELS)
+    code, text, commands = site.doctor()
+    assert code == 1
+    file = site.folder / "tensorflow/__init__.py"
+    assert f"the TensorFlow that is loaded has no support for TPUs: {file}." in text
+    assert commands[0] == "pip install --force-reinstall --no-deps tensorflow-tpu==2.20.0"
+    shutil.copytree(site.folder / "tensorflow", tmp_path / "first" / "tensorflow")
+    path = os.pathsep.join([str(tmp_path / "first"), str(site.folder), str(ROOT)])
+    code, text, commands = site.doctor(PYTHONPATH=path)
+    assert (code, commands) == (1, [])
+    assert f"Python finds it before {site.folder / 'tensorflow'}" in text
+
+
 def test_functions_of_libraries(tmp_path):
     library = tmp_path / "library.so"
     library.write_bytes(shared_library("TpuCompiler_New", "TpuStatus_Ok"))

@@ -71,6 +71,19 @@ def test_the_lines_of_a_report_are_its_last_ones_or_those_of_a_note():
     assert wrong_environments.advice_of(note) == ["pip c"]
 
 
+def test_the_lines_of_the_page_are_those_that_were_typed():
+    page = wrong_environments.PAGE.read_text(encoding="utf-8")
+    row = wrong_environments.read_results()[wrong_environments.AS_DOCUMENTED]
+    assert row["installed_by"] == wrong_environments.documented_lines(page)
+    assert any("tensorflow_for_tpu" in line for line in row["installed_by"])
+    assert row["import"]["outcome"] == "imports" and row["import"]["kernels"]
+
+
+def test_at_least_ten_environments_were_made_wrong():
+    rows = wrong_environments.read_results().values()
+    assert sum(row["damaged"] == 1 for row in rows) >= 10
+
+
 def test_each_recorded_case_ended_in_a_working_environment():
     recorded = wrong_environments.read_results()
     assert set(recorded) <= set(wrong_environments.CASES)

@@ -39,9 +39,15 @@ PAGE = ROOT / "docs" / "kaggle_and_colab.md"
 _STAND_IN = ROOT / "estimator_bridge" / "tensorflow_for_tpu"
 _SITE = "$(python -c 'import sysconfig; print(sysconfig.get_paths()[\"purelib\"])')"
 AS_DOCUMENTED = "the lines above"
+_DOCUMENTED = "the lines of the page"
 # What a user does, as lines for a shell in the environment.
 CASES = {
     AS_DOCUMENTED: (),
+    "tensorflow-cpu 2.19 alone, then the lines above": (
+        "pip uninstall -y tensorflow tensorflow-tpu libtpu tf-keras keras",
+        "pip install tensorflow-cpu==2.19.1",
+        _DOCUMENTED,
+    ),
     "this project with all extras but torch": (
         "pip install '.[models,jax,monitor,tests,safetensors,tpu-compile,docs,release]'",
     ),
@@ -95,7 +101,8 @@ def run_case(name: str, folder: Path) -> Row:
         import of TensorFlow does in the end.
     """
     for command in CASES[name]:
-        _shell(command, folder)
+        for line in _documented() if command == _DOCUMENTED else (command,):
+            _shell(line, folder)
     report = _doctor(folder)
     commands = advice_of(report.stdout)
     for command in commands:
@@ -141,8 +148,13 @@ def documented_lines(page: str) -> list[str]:
 def _make(folder: Path, python: str) -> None:
     """Makes the environment of the documentation's lines."""
     subprocess.run([python_of(python), "-m", "venv", str(folder)], check=True)
-    for line in documented_lines(PAGE.read_text(encoding="utf-8")):
-        _shell(line.replace("path/to/this/repository", str(ROOT)), folder)
+    for line in _documented():
+        _shell(line, folder)
+
+
+def _documented() -> list[str]:
+    lines = documented_lines(PAGE.read_text(encoding="utf-8"))
+    return [line.replace("path/to/this/repository", str(ROOT)) for line in lines]
 
 
 def _complete(folder: Path) -> None:

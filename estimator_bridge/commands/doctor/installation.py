@@ -18,7 +18,7 @@ from estimator_bridge.base.compatibility import (
 )
 from estimator_bridge.commands.doctor.shared_libraries import functions_of, tpu_functions_called_by
 
-__all__ = ["Fault", "faults_of", "notes_of"]
+__all__ = ["Fault", "faults_of", "notes_of", "without_tpu_kernels"]
 
 _OWN_REQUIREMENTS = ("numpy", "keras", "protobuf", "ml-dtypes", "h5py")
 _CC = "libtensorflow_cc.so.2"
@@ -59,6 +59,25 @@ def faults_of(versions: Mapping[str, str] | None = None) -> list[Fault]:
 def _fault(problem: str) -> Fault:
     text, _, command = problem.partition(" Run: ")
     return Fault(text, tuple(command.split(" && ")) if command else ())
+
+
+def without_tpu_kernels(path: str) -> list[Fault]:
+    """Returns the fault of a TensorFlow that loads without TPUs beside an installed tensorflow-tpu.
+
+    Args:
+        path: the file of the package that was loaded.
+    """
+    versions = installed_versions()
+    if tpu_wheels.TENSORFLOW_TPU not in versions:
+        return []
+    own = importlib.metadata.distribution(tpu_wheels.TENSORFLOW_TPU).locate_file("tensorflow")
+    text = (
+        f"tensorflow-tpu {versions[tpu_wheels.TENSORFLOW_TPU]} is installed, but the TensorFlow "
+        f"that is loaded has no support for TPUs: {path}."
+    )
+    if Path(path).parent != Path(str(own)):
+        return [Fault(f"{text} Python finds it before {own}: remove it, or its folder's place.")]
+    return [Fault(text, tpu_wheels.reinstall_tpu_wheel(versions))]
 
 
 def notes_of(versions: Mapping[str, str] | None = None) -> list[str]:

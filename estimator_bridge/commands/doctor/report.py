@@ -14,7 +14,12 @@ from estimator_bridge.base.redaction import redacted
 from estimator_bridge.base.tpu_presence import NAMES_A_TPU, RUNTIME, attached_chip, find_tpu
 from estimator_bridge.base.tpu_vm import UNSET_PJRT, pjrt_without_chip, tpu_vm_notes
 from estimator_bridge.base.version import __version__
-from estimator_bridge.commands.doctor.installation import Fault, faults_of, notes_of
+from estimator_bridge.commands.doctor.installation import (
+    Fault,
+    faults_of,
+    notes_of,
+    without_tpu_kernels,
+)
 from estimator_bridge.commands.doctor.loading import load_tensorflow
 
 __all__ = ["examine", "explain_tpu_values"]
@@ -53,6 +58,8 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     outcome = None if faults else load_tensorflow({**os.environ, **environ})
     if outcome and outcome.problem:
         faults = [_unloadable(outcome.problem, environ)]
+    elif outcome and outcome.has_tpus is False:
+        faults = without_tpu_kernels(outcome.path)
     devices = outcome.devices if outcome else []
     if not faults:
         _section(write, "Devices", devices or [("none", "")])
