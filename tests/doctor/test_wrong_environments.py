@@ -239,6 +239,27 @@ def test_a_tensorflow_that_ends_its_process(site):
     assert commands == ["pip install --force-reinstall --no-deps tensorflow==2.20.0"]
 
 
+def test_a_tensorflow_tpu_that_ends_its_process_is_installed_again_and_not_its_stand_in(site):
+    site.tensorflow(source=ABORTS)
+    site.libtpu()
+    rest(site)
+    site.install("tensorflow", "2.20.0+tpu")
+    code, _, commands = site.doctor()
+    assert code == 1
+    assert commands == ["pip install --force-reinstall --no-deps tensorflow-tpu==2.20.0"]
+
+
+def test_an_older_tensorflow_tpu_that_ends_its_process_is_replaced(site):
+    """As 2.18.0 does with Python 3.9, whatever libtpu there is: to install it again is no help."""
+    site.tensorflow(version="2.18.0", source=ABORTS)
+    site.libtpu("0.0.2")
+    site.install("tf-keras", "2.18.0")
+    code, _, commands = site.doctor()
+    assert code == 1
+    assert commands[0].endswith('tensorflow_for_tpu"')
+    assert commands[1:] == ['pip install "tf-keras~=2.20.0"']
+
+
 def test_a_tensorflow_that_raises(site):
     site.tensorflow("tensorflow", "2.20.0", source="raise ImportError('undefined symbol: _ZN1')")
     rest(site)

@@ -45,19 +45,9 @@ _WHEELS = {
 PAIRS = tuple((wheel, python) for wheel, pythons in _WHEELS.items() for python in pythons)
 # The ends of the ranges that work, their neighbors, and the newest for each Python.
 _LIBTPU = {
-    **dict.fromkeys(("2.16.2", "2.17.1", "2.18.0"), ("0.0.2", "0.0.10", "0.0.20", "0.0.31")),
+    **dict.fromkeys(("2.16.2", "2.17.1", "2.18.0"), ("0.0.1", "0.0.2", "0.0.31", "0.0.32")),
     "2.20.0": ("0.0.13", "0.0.14", "0.0.31", "0.0.32"),
-    "2.19.1": (
-        "0.0.2",
-        "0.0.5",
-        "0.0.9",
-        "0.0.10",
-        "0.0.11",
-        "0.0.14",
-        "0.0.20",
-        "0.0.31",
-        "0.0.32",
-    ),
+    "2.19.1": ("0.0.1", "0.0.2", "0.0.10", "0.0.11", "0.0.31", "0.0.32"),
 }
 _LIMIT_SECS = 300.0
 # Without the second, TensorFlow does not load libtpu while another process has it, and is imported

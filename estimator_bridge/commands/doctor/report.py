@@ -9,6 +9,7 @@ import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
+from estimator_bridge.base import tpu_wheels
 from estimator_bridge.base.compatibility import installed_versions
 from estimator_bridge.base.redaction import redacted
 from estimator_bridge.base.tpu_presence import NAMES_A_TPU, RUNTIME, attached_chip, find_tpu
@@ -97,12 +98,15 @@ def _unloadable(problem: str, environ: Mapping[str, str]) -> Fault:
     name, version = next(
         (name, version)
         for name, version in {**installed_versions(), "": ""}.items()
-        if name.startswith(("tensorflow", "tf-nightly")) or not name
+        if (name.startswith(("tensorflow", "tf-nightly")) and not tpu_wheels.is_stand_in(version))
+        or not name
     )
     if not name or "TPU_SKIP_MDS_QUERY" in problem:
         return Fault(problem)
     if "the process ended by" in problem and pjrt_without_chip(environ):
         return Fault(problem, (UNSET_PJRT,))
+    if name == tpu_wheels.TENSORFLOW_TPU and not tpu_wheels.is_newest(version):
+        return Fault(problem, tpu_wheels.replace_tpu_wheel())
     return Fault(problem, (f"pip install --force-reinstall --no-deps {name}=={version}",))
 
 
@@ -136,7 +140,10 @@ def explain_tpu_values(tpu: str | None) -> list[tuple[str, str]]:
             "connects to the TPU (v2 to v6e) of that name or address; an error, never the CPU, if "
             "it is absent",
         ),
-        ("local", "only the TPU chips (v2 to v6e) of this machine, even if it is a pod's host"),
+        (
+            "local",
+            "only the TPU chips of this machine (v2 to v6e), even if it is one host of a pod",
+        ),
         ("emulated:8", "8 TPU cores emulated on this CPU: the same steps and numbers, for tests"),
         ("gpu:2", "the same program on two GPUs of this machine; an error if it has fewer"),
         ("jax", _jax_effect()),
