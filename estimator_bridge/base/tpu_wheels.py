@@ -45,8 +45,7 @@ _REQUIRED_LIBTPU: dict[tuple[int, ...], str] = {
     (2, 18): "0.0.2",
     (2, 19): "0.0.10",
 }
-# They call functions that no tried release of the index has: the first two and the last that fit the
-# wheels after them, and the next.
+# They call functions that no tried release of the index has; see docs/tpu_wheels.json.
 _WITHOUT_LIBTPU = ((2, 16), (2, 17))
 # Newer releases have no wheels for Python 3.9; 0.0.21 is the last for 3.10.
 _LIBTPU_OF_OLD_PYTHON, _NEWEST_LIBTPU_SINCE = "0.0.20", (3, 11)
