@@ -76,6 +76,12 @@ def test_a_cell_has_the_tried_releases_in_their_order():
     assert tpu_wheels.cell(row, imports=False) == "0.0.52"
 
 
+def test_the_lines_of_a_page_are_those_of_the_block_with_the_stand_in():
+    page = "```sh\npip a\n```\n```sh\npip b\npip install x/tensorflow_for_tpu\nls\n```\n"
+    lines = wrong_environments.documented_lines(page)
+    assert lines == ["pip b", "pip install x/tensorflow_for_tpu"]
+
+
 def test_the_lines_of_a_report_are_its_last_ones_or_those_of_a_note():
     problems = "Problems\n  to fix  a. Run: x\n\n"
     report = f"{problems}Run these lines, in this order\n  pip a\n  pip b\n\nNot ready"

@@ -140,9 +140,9 @@ def _doctor(folder: Path) -> subprocess.CompletedProcess[str]:
 
 def documented_lines(page: str) -> list[str]:
     """Returns the lines of a page that install packages beside tensorflow-tpu, as they stand."""
-    block = re.search(r"^```sh\n(.*tensorflow_for_tpu(?:.*\n)+?)```", page, re.M)
-    lines = block[1].splitlines() if block else []
-    return [line for line in lines if line.startswith("pip ")]
+    blocks = re.findall(r"^```sh\n((?:(?!```).*\n)+)```", page, re.M)
+    (block,) = [block for block in blocks if _STAND_IN.name in block]
+    return [line for line in block.splitlines() if line.startswith("pip ")]
 
 
 def _make(folder: Path, python: str) -> None:
