@@ -17,6 +17,7 @@ __all__ = [
     "profiled_steps",
     "resolve_batch_sizes",
     "rule_problems",
+    "xla_choice",
 ]
 
 absl_flags.disclaim_key_flags()
@@ -187,6 +188,16 @@ def profiled_steps(flag_values: absl_flags.FlagValues) -> tuple[int, int] | None
     if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise ValueError("want FROM:TO, two steps from 1 on, as in 100:110")
     return int(match[1]), int(match[2])
+
+
+def xla_choice(flag_values: absl_flags.FlagValues) -> str | None:
+    """Returns 'on', 'off' or 'auto', as `--xla` says; None if the environment decides."""
+    value = flag_values.xla
+    if value == AUTO:
+        return AUTO
+    if value:
+        return "on"
+    return "off" if flag_values["xla"].present else None
 
 
 def rule_problems(flag_values: absl_flags.FlagValues) -> Iterator[str]:

@@ -3,10 +3,10 @@
     python -m parity.compile_for_tpu [PROGRAM ...] [--slices v5e-1,v3-8] [--checkouts FOLDER]
         [--jax]
 
-The programs are those of ``parity/programs/`` and the digits model; with ``--checkouts``, those of
-``parity/compiled/fetched.py`` too, whose repositories the folder holds as ``OWNER+NAME``. None of
-their steps runs. With ``--jax``, the programs of many steps are compiled that JAX runs, of those
-without ``--checkouts``. Needs the extra tpu-compile. Results are kept in
+The programs are those of ``parity/programs/``, the digits model and a canned classifier; with
+``--checkouts``, those of ``parity/compiled/fetched.py`` too, whose repositories the folder holds as
+``OWNER+NAME``. None of their steps runs. With ``--jax``, the programs of many steps are compiled
+that JAX runs, of those without ``--checkouts``. Needs the extra tpu-compile. Results are kept in
 ``parity/COMPILED.json``, and a later run compiles only what is missing; ``--again`` compiles
 everything. The matrix is ``parity/COMPILED.md``, and in docs/tpu.md. The exit status is 1 if a step
 was neither compiled nor explained.
@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[1]
 JSON, PAGE = ROOT / "parity" / "COMPILED.json", ROOT / "parity" / "COMPILED.md"
 DOCS = ROOT / "docs" / "tpu.md"
 SLICES = "v2-8,v3-8,v4-8,v5e-1,v5e-8,v5e-16,v5p-8,v6e-8,tpu7x-8"
-OWN = (*PROGRAMS, "digits")
+OWN = (*PROGRAMS, "digits", "classifier")
 _OWN_SECS, _FETCHED_SECS = 7200, 7200
 
 

@@ -26,6 +26,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["NVIDIA_TF32_OVERRIDE"] = "0"  # also in the processes that tests start, and in JAX
 os.environ["JAX_NUM_CPU_DEVICES"] = str(CORES)  # JAX, too, fixes its devices at first use
 
 

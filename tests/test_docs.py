@@ -97,10 +97,10 @@ def check_command(words):
             cli.main([*arguments, "--help"])
         assert stopped.value.code == 0, words
     elif program == "pip":
-        assert arguments[0] == "install", words
-        names = {re.split(r"[<>=~]", a)[0] for a in arguments[1:]} - {"--upgrade", "-e"}
+        assert arguments[0] == "install" or arguments[:2] == ["uninstall", "-y"], words
+        names = {re.split(r"[<>=~]", a)[0] for a in arguments[1:]} - {"--upgrade", "-e", "-y"}
         packages = {"tensorboard", "tensorflow", "tf-keras", "path/to/this/repository", ".[models]"}
-        packages |= {"setuptools", "tensorflow-hub", "tensorflow-tpu"}
+        packages |= {"setuptools", "tensorflow-hub", "tensorflow-tpu", "tensorflow-cpu"}
         packages |= {"path/to/this/repository/estimator_bridge/tensorflow_for_tpu"}
         packages |= {f"estimator-bridge[{name}]" for name in ("jax", "tpu-compile", "safetensors")}
         assert names <= packages, words

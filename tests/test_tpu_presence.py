@@ -19,6 +19,7 @@ from estimator_bridge.base.tpu_presence import (
         ({"COLAB_TPU_ADDR": "10.0.0.2:8470"}, ["CPU"], [], "COLAB_TPU_ADDR=10.0.0.2:8470"),
         ({"TPU_NAME": ""}, ["CPU"], [], None),
         ({}, [], ["/dev/accel0"], "/dev/accel0"),
+        ({}, [], ["/dev/accel3"], "/dev/accel3"),  # a container with one chip of four
         ({"TPU_NAME": "x"}, [], ["/dev/accel0"], "TPU_NAME=x"),
     ],
 )
@@ -43,6 +44,8 @@ def test_a_device_below_vfio_is_a_tpu_if_the_bus_has_one(tmp_path, vendor, devic
         (bus / "0000:00:05.0" / "device").write_text(f"{device}\n")
         (bus / "0000:00:06.0").mkdir()  # one that cannot be read
     assert find_tpu({}, exists=["/dev/vfio/0"].__contains__, pci_devices=str(bus)) == expected
+    another = find_tpu({}, exists=["/dev/vfio/5"].__contains__, pci_devices=str(bus))
+    assert another == (expected and "/dev/vfio/5")
 
 
 @pytest.mark.parametrize(

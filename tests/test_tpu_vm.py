@@ -2,7 +2,7 @@
 
 import pytest
 
-from estimator_bridge.base.tpu_vm import tpu_vm_notes
+from estimator_bridge.base.tpu_vm import advice_after_failure, tpu_vm_notes
 
 TPU = {"tensorflow-tpu": "2.20.0"}
 PJRT = {
@@ -61,3 +61,28 @@ def test_a_cloud_name_on_a_tpu_vm():
 def test_pjrt_device_is_not_tensorflows():
     (note,) = notes({"PJRT_DEVICE": "TPU"}, None)
     assert note.startswith("PJRT_DEVICE=TPU is read by PyTorch/XLA")
+
+
+def test_a_library_path_that_names_no_file_hides_the_tpu():
+    (note,) = notes({"TPU_LIBRARY_PATH": "/gone/libtpu.so"}, None)
+    assert note.startswith("TPU_LIBRARY_PATH=/gone/libtpu.so names no file, so TensorFlow finds no")
+    assert note.endswith("Run: unset TPU_LIBRARY_PATH")
+    assert notes({"TPU_LIBRARY_PATH": "/lib/libtpu.so"}, None) == []
+
+
+def test_a_failed_start_says_which_runtime_the_chip_has():
+    text = advice_after_failure({}, "tpu7x", {"tensorflow": "2.21.0"}, "")
+    assert "TPU7x, for which there is no TensorFlow. JAX runs the steps" in text
+    text = advice_after_failure({}, None, {"tensorflow": "2.21.0"}, "")
+    assert "no support for TPUs. tensorflow-tpu has it, for v2 to v6e: pip install " in text
+    assert "name the TPU 'jax'" in text and text.endswith("\n")
+    text = advice_after_failure({}, "v6e", TPU, "")
+    assert "export NEXT_PLUGGABLE_DEVICE_USE_C_API=true" in text
+    assert advice_after_failure({}, "v4", TPU, "Aborted") == ""
+
+
+def test_a_failed_start_of_a_tensorflow_over_tensorflow_tpu_says_so():
+    error = "No OpKernel ... Registered kernels:\n  <no registered kernels>"
+    text = advice_after_failure({}, "v4", {**TPU, "tensorflow": "2.20.0"}, error)
+    assert text.startswith("tensorflow-tpu 2.20.0 is installed, and the TensorFlow that was loaded")
+    assert "`estimator-bridge doctor` prints" in text

@@ -12,7 +12,7 @@ import importlib.util
 import os
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from estimator_bridge.base import tpu_wheels
 from estimator_bridge.base.tpu_presence import find_tpu
@@ -21,9 +21,11 @@ __all__ = [
     "FIRST_UNTESTED_TENSORFLOW",
     "OLDEST_TENSORFLOW",
     "check_versions",
+    "companion_problems",
     "installed_versions",
     "is_the_command",
     "settle_tpu_wheel",
+    "tensorflow_problem",
 ]
 
 OLDEST_TENSORFLOW = (2, 16)
@@ -95,68 +97,109 @@ def check_versions(versions: Mapping[str, str] | None = None) -> None:
         ImportError: TensorFlow or tf-keras is missing or too old, or they do not match.
     """
     versions = installed_versions() if versions is None else versions
-    tensorflow = {
+    problem = tensorflow_problem(versions) or next(companion_problems(versions), None)
+    if problem:
+        raise ImportError(problem)
+    for name, version in list(_tensorflows(versions).items())[:1]:
+        if _minor(version) >= FIRST_UNTESTED_TENSORFLOW:
+            warnings.warn(
+                f"estimator_bridge is tested with TensorFlow {_version_range()}, but found {name} "
+                f"{version}. It may work; if it does not, run: {_pip_install()}",
+                stacklevel=3,
+            )
+
+
+def tensorflow_problem(versions: Mapping[str, str]) -> str | None:
+    """Returns what is wrong with the installed TensorFlow; most texts end with "Run: ...".
+
+    Args:
+        versions: versions by distribution name.
+
+    Returns:
+        None if there is one of a supported version.
+
+    Raises:
+        ImportError: a version cannot be read.
+    """
+    tensorflow = _tensorflows(versions)
+    if not tensorflow:
+        return _without_tensorflow(versions)
+    if len({_minor(version) for version in tensorflow.values()}) > 1:
+        return _several(tensorflow, versions)
+    name, version = next(iter(tensorflow.items()))
+    if _minor(version) >= OLDEST_TENSORFLOW:
+        return None
+    # Another distribution of TensorFlow would be installed over it.
+    remove = "" if name == "tensorflow" else f"pip uninstall -y {name} && "
+    return (
+        f"estimator_bridge needs TensorFlow {_version_range()}, but found {name} {version}, which "
+        f"still has tf.estimator itself. Use that, or replace it. Run: {remove}{_pip_install()}"
+    )
+
+
+def _tensorflows(versions: Mapping[str, str]) -> dict[str, str]:
+    return {
         name: versions[name]
         for name in _TENSORFLOW
         if name in versions and not tpu_wheels.is_stand_in(versions[name])
     }
-    tf_keras = next((versions[name] for name in _TF_KERAS if name in versions), None)
-    if not tensorflow and "tensorflow" in versions:
-        raise ImportError(
+
+
+def _without_tensorflow(versions: Mapping[str, str]) -> str | None:
+    if "tensorflow" in versions:
+        return (
             f"tensorflow {versions['tensorflow']} is a package without files that stands for "
             f"tensorflow-tpu, which is not installed. Run: {tpu_wheels.keep_command()}"
         )
-    if not tensorflow:
-        if importlib.util.find_spec("tensorflow") is not None:
-            return  # A custom build without metadata.
-        raise ImportError(
-            f"estimator_bridge needs TensorFlow {_version_range()}, but found none. "
-            f"Run: {_pip_install()}"
-        )
-    if len({_minor(version) for version in tensorflow.values()}) > 1:
-        both = ", ".join(f"{name} {version}" for name, version in tensorflow.items())
-        if tpu_wheels.TENSORFLOW_TPU in tensorflow:
-            raise ImportError(
-                tpu_wheels.damaged_tpu_wheel(
-                    versions,
-                    "estimator_bridge found several TensorFlows of different versions in one "
-                    f"environment: {both}. They overwrite each other's files.",
-                )
-            )
-        raise ImportError(
-            "estimator_bridge found several TensorFlows of different versions in one environment: "
-            f"{both}. They overwrite each other's files. Remove them all, then install one: "
-            f"pip uninstall -y {' '.join(tensorflow)} && {_pip_install()}"
-        )
-    name, version = next(iter(tensorflow.items()))
-    minor = _minor(version)
-    if minor < OLDEST_TENSORFLOW:
-        raise ImportError(
-            f"estimator_bridge needs TensorFlow {_version_range()}, but found {name} {version}, "
-            f"which still has tf.estimator itself. Use that, or run: {_pip_install()}"
-        )
+    if importlib.util.find_spec("tensorflow") is not None:
+        return None  # A custom build without metadata.
+    return (
+        f"estimator_bridge needs TensorFlow {_version_range()}, but found none. "
+        f"Run: {_pip_install()}"
+    )
+
+
+def _several(tensorflow: Mapping[str, str], versions: Mapping[str, str]) -> str:
+    both = ", ".join(f"{name} {version}" for name, version in tensorflow.items())
+    text = (
+        "estimator_bridge found several TensorFlows of different versions in one environment: "
+        f"{both}. They overwrite each other's files."
+    )
+    if tpu_wheels.TENSORFLOW_TPU in tensorflow:
+        return tpu_wheels.damaged_tpu_wheel(versions, text)
+    return (
+        f"{text} Remove them all, then install one. "
+        f"Run: pip uninstall -y {' '.join(tensorflow)} && {_pip_install()}"
+    )
+
+
+def companion_problems(versions: Mapping[str, str]) -> Iterator[str]:
+    """Yields which packages do not fit the installed TensorFlow, each with the command to repair.
+
+    Args:
+        versions: versions by distribution name.
+    """
+    name, version = next(iter(_tensorflows(versions).items()), ("", ""))
+    if not name:
+        return
     if name == tpu_wheels.TENSORFLOW_TPU and "libtpu" in versions:
         unfit = tpu_wheels.unfit_libtpu(version, versions["libtpu"])
         # TPU_LIBRARY_PATH names another libtpu than the installed one.
         if unfit and not os.environ.get("TPU_LIBRARY_PATH"):
-            raise ImportError(unfit)
+            yield unfit
+    tf_keras = next((versions[name] for name in _TF_KERAS if name in versions), None)
+    minor = _minor(version)
     # Nightlies of TensorFlow and tf-keras are numbered independently for some days per release.
     if tf_keras is None or (_minor(tf_keras) != minor and "nightly" not in name):
         has = "no tf-keras" if tf_keras is None else f"tf-keras {tf_keras}"
         release = f"{minor[0]}.{minor[1]}"
         command = f'pip install "tf-keras~={release}.0"'
-        if name == tpu_wheels.TENSORFLOW_TPU and "tensorflow" not in versions:
+        if "tensorflow" not in versions:
             command = tpu_wheels.tf_keras_command(minor)  # pip would install tensorflow over it
-        raise ImportError(
+        yield (
             "estimator_bridge needs the tf-keras (Keras 2) that belongs to the installed "
             f"TensorFlow: found {name} {version} with {has}, wanted tf-keras {release}. "
             f"Run: {command}"
-        )
-    if minor >= FIRST_UNTESTED_TENSORFLOW:
-        warnings.warn(
-            f"estimator_bridge is tested with TensorFlow {_version_range()}, but found {name} "
-            f"{version}. It may work; if it does not, run: {_pip_install()}",
-            stacklevel=3,
         )
 
 

@@ -38,8 +38,10 @@ NAMES_A_TPU = (
     "COLAB_TPU_ADDR",
     "TPU_ACCELERATOR_TYPE",
 )
-# The first chip's file: up to TPU v4, and from v5 on.
-_ACCEL, _VFIO = "/dev/accel0", "/dev/vfio/0"
+# The chips' files: up to TPU v4, and from v5 on. A container may have been given any one of them.
+_ACCEL, _VFIO = (
+    tuple(f"{start}{number}" for number in range(16)) for start in ("/dev/accel", "/dev/vfio/")
+)
 # A file below /dev/vfio is any device that was handed to a program, such as a GPU of a virtual
 # machine: only the PCI bus says which.
 _PCI_DEVICES = "/sys/bus/pci/devices"
@@ -79,9 +81,11 @@ def find_tpu(
     name = next((name for name in NAMES_A_TPU if environ.get(name)), None)
     if name:
         return f"{name}={environ[name]}"
-    if exists(_ACCEL):
-        return _ACCEL
-    return _VFIO if exists(_VFIO) and _chip_on_bus(pci_devices) else None
+    accel = next(filter(exists, _ACCEL), None)
+    if accel:
+        return accel
+    vfio = next(filter(exists, _VFIO), None)
+    return vfio if vfio and _chip_on_bus(pci_devices) else None
 
 
 def attached_chip(

@@ -10,13 +10,23 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from estimator_bridge.base.tpu_presence import is_one_of_several_hosts
+from estimator_bridge.base.tpu_presence import attached_chip, is_one_of_several_hosts
 from estimator_bridge.base.tpu_wheels import TENSORFLOW_TPU, keep_command
 
-__all__ = ["USES_PJRT", "is_set", "tpu_vm_notes"]
+__all__ = [
+    "UNSET_PJRT",
+    "USES_PJRT",
+    "advice_after_failure",
+    "is_set",
+    "pjrt_without_chip",
+    "tpu_vm_notes",
+]
 
 USES_PJRT = "NEXT_PLUGGABLE_DEVICE_USE_C_API"
 _LIBRARY = "TF_PLUGGABLE_DEVICE_LIBRARY_PATH"
+UNSET_PJRT = f"unset {USES_PJRT} {_LIBRARY}"
+_NO_KERNELS = "<no registered kernels>"  # in TensorFlow's message
+_TPU_LIBRARY = "TPU_LIBRARY_PATH"
 # TensorFlow drives these chips by libtpu's PJRT, older ones by its own interface.
 _PJRT_CHIPS = ("v5e", "v5p", "v6e")
 _JAX_ONLY = "tpu7x"
@@ -25,6 +35,11 @@ _JAX_ONLY = "tpu7x"
 def is_set(environ: Mapping[str, str], name: str) -> bool:
     """Returns whether a switch of the environment is on."""
     return environ.get(name, "").strip().lower() in ("1", "true", "yes", "t", "y")
+
+
+def pjrt_without_chip(environ: Mapping[str, str]) -> bool:
+    """Returns whether PJRT is asked for on a machine that shows no chip."""
+    return is_set(environ, USES_PJRT) and attached_chip(environ) is None
 
 
 def tpu_vm_notes(
@@ -46,11 +61,17 @@ def tpu_vm_notes(
             f"PJRT_DEVICE={environ['PJRT_DEVICE']} is read by PyTorch/XLA and by JAX's tools; "
             "TensorFlow does not read it."
         )
+    library = environ.get(_TPU_LIBRARY)
+    if library and TENSORFLOW_TPU in versions and not exists(library):
+        yield (
+            f"{_TPU_LIBRARY}={library} names no file, so TensorFlow finds no TPU. "
+            f"Run: unset {_TPU_LIBRARY}"
+        )
     if chip is None:
         if is_set(environ, USES_PJRT):
             yield (
                 f"{USES_PJRT} is set, and this machine shows no TPU chip: TensorFlow's process "
-                f"ends as it starts the TPU. Run: unset {USES_PJRT} {_LIBRARY}"
+                f"ends as it starts the TPU. Run: {UNSET_PJRT}"
             )
         return
     if chip == _JAX_ONLY:
@@ -75,6 +96,33 @@ def tpu_vm_notes(
             f"TPU_NAME={name} is a name of the Cloud API. This machine has the chips itself, so "
             "programs that use this name get the TPU 'local'."
         )
+
+
+def advice_after_failure(
+    environ: Mapping[str, str], chip: str | None, versions: Mapping[str, str], error: str
+) -> str:
+    """Returns what to change where this machine's TPU could not be started: lines, or ''.
+
+    Args:
+        environ: environment variables.
+        chip: the kind of this machine's chips, as ``attached_chip`` returns it.
+        versions: versions by distribution name.
+        error: TensorFlow's message.
+    """
+    notes = list(tpu_vm_notes(environ, chip, versions))
+    if TENSORFLOW_TPU in versions and _NO_KERNELS in error:
+        notes.append(
+            f"tensorflow-tpu {versions[TENSORFLOW_TPU]} is installed, and the TensorFlow that was "
+            "loaded is another one, without support for TPUs, which was installed over it. "
+            "`estimator-bridge doctor` prints the lines that repair it."
+        )
+    if chip is None and TENSORFLOW_TPU not in versions:
+        notes.append(
+            "The installed TensorFlow has no support for TPUs. tensorflow-tpu has it, for v2 to "
+            f"v6e: {keep_command()}. JAX has it for every TPU: pip install 'estimator-bridge[jax]' "
+            "'jax[tpu]', and name the TPU 'jax'."
+        )
+    return "".join(f"{note}\n" for note in notes)
 
 
 def _pjrt_notes(

@@ -209,8 +209,9 @@ def _gpus(count: int) -> list[str]:
         raise AcceleratorNotFoundError(
             f"{count} GPU(s) were asked for by 'gpu:{count}', but TensorFlow sees {len(names)} "
             f"({names}). Check nvidia-smi and CUDA_VISIBLE_DEVICES, and that this TensorFlow is "
-            "built for GPUs (pip install tensorflow[and-cuda]). To run on CPU cores instead, name "
-            "them: 'emulated:8'."
+            "built for GPUs (pip install tensorflow[and-cuda]). JAX runs the steps on GPUs, too: "
+            "pip install 'estimator-bridge[jax]' 'jax[cuda13]', and name them 'jax'. To run on CPU "
+            "cores instead, name them: 'emulated:8'."
         )
     return names[:count]
 

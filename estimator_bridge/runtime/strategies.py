@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
+from estimator_bridge.base.compatibility import installed_versions
 from estimator_bridge.base.redaction import redacted
+from estimator_bridge.base.tpu_presence import attached_chip
+from estimator_bridge.base.tpu_vm import advice_after_failure
 from estimator_bridge.errors import (
     INSTEAD_OF_JAX,
     AcceleratorNotFoundError,
@@ -195,14 +199,22 @@ def _initialize(cluster: Any, address: str) -> tf.tpu.experimental.Topology:
     except TimeoutError as error:
         raise AcceleratorNotFoundError(
             f"The TPU at {redacted(address)!r} answers, but did not start within "
-            f"{secs:g} s (ESTIMATOR_BRIDGE_CONNECT_SECS). Check that all of its hosts are healthy, "
-            "that no other program uses it, and that its TensorFlow version is that of this "
-            f"machine ({tf.__version__}). {ON_CORES}"
+            f"{secs:g} s (ESTIMATOR_BRIDGE_CONNECT_SECS).\n{_advice(address, error)}"
+            "Check that all of its hosts are healthy, that no other program uses it, and that its "
+            f"TensorFlow version is that of this machine ({tf.__version__}). {ON_CORES}"
         ) from error
     except (tf.errors.OpError, RuntimeError, ValueError) as error:
         raise AcceleratorNotFoundError(
             f"The TPU at {redacted(address) or 'local'!r} could not be initialized: "
-            f"{redacted(str(error))}\n"
+            f"{redacted(str(error))}\n{_advice(address, error)}"
             "Check that it is running and that its TensorFlow version is that of this machine "
             f"({tf.__version__}). {ON_CORES}"
         ) from error
+
+
+def _advice(address: str, error: Exception) -> str:
+    """Returns what to change on this machine, if the TPU is its own."""
+    if "://" in address:
+        return ""
+    chip = attached_chip(os.environ)
+    return advice_after_failure(os.environ, chip, installed_versions(), str(error))

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import tensorflow as tf
@@ -25,7 +26,7 @@ from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.training.compile_steps import TracedStep, compile_loop
 from estimator_bridge.training.execution import Execution, TracedModel
 from estimator_bridge.training.input_plan import InputPlan, ProgramInput, TracedBatch
-from estimator_bridge.training.xla_mode import XlaMode, make_compiled_loop, xla_mode
+from estimator_bridge.training.xla_mode import XlaMode, XlaRefusals, make_compiled_loop, xla_mode
 from estimator_bridge.training.xla_trial import TrialLoop, XlaTrial
 
 __all__ = ["ModelSource", "Program", "ProgramLoops"]
@@ -56,6 +57,7 @@ class ProgramLoops:
       short_steps: the steps for an evaluation's last batch, by its size.
       is_checked: whether XLA has compiled the step as for a TPU, see `--check-tpu`.
       trial: measures steps with and without XLA, see ``XlaMode.AUTO``.
+      refusals: says which steps XLA does not compile.
       is_compiled: whether a TPU's compiler has compiled the step, see `--compile-for`.
       global_steps: makes the global steps of the graphs of later inputs.
     """
@@ -66,6 +68,7 @@ class ProgramLoops:
     is_checked: bool = False
     is_compiled: bool = False
     trial: XlaTrial | None = None
+    refusals: XlaRefusals = dataclasses.field(default_factory=XlaRefusals)
     global_steps: GlobalSteps = dataclasses.field(default_factory=GlobalSteps)
 
 
@@ -208,13 +211,12 @@ class Program:
             return loop
         if xla is XlaMode.OFF:
             loop = make()
-        elif xla is XlaMode.ON and self.mode == ModeKeys.TRAIN:
-            alone = LoopRequest(jit_compile=True, in_blocks=True)
-            loop = make_compiled_loop(
-                make, lambda: StepLoop(self.session, strategy, step, self.plan.layout, alone)
-            )
         else:
-            loop = make_compiled_loop(make)
+            alone = LoopRequest(jit_compile=True, in_blocks=True)
+            is_required = xla is XlaMode.ON and self.mode == ModeKeys.TRAIN
+            required = partial(StepLoop, self.session, strategy, step, self.plan.layout, alone)
+            name, refusals = MODE_NAMES[self.mode], self.loops.refusals
+            loop = make_compiled_loop(make, refusals, name, required if is_required else None)
         if os.environ.get(CHECKS_TPU) and self.execution.shards is not None:
             self._check_for_tpu(loop)
         self._compile_for_tpu(loop)

@@ -15,7 +15,7 @@ from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import for_tpu, is_on_tpu
 from estimator_bridge.runtime import StepLoop
 
-__all__ = ["XlaMode", "make_compiled_loop", "tracing_context", "xla_mode"]
+__all__ = ["XlaMode", "XlaRefusals", "make_compiled_loop", "tracing_context", "xla_mode"]
 
 XLA_VARIABLE = "ESTIMATOR_BRIDGE_XLA"
 
@@ -72,13 +72,32 @@ def tracing_context(
     return contextlib.nullcontext() if mode is XlaMode.OFF else for_tpu(strategy)
 
 
+class XlaRefusals:
+    """Says what XLA does not compile, each reason once: loops differ only in their fetches."""
+
+    def __init__(self) -> None:
+        self._lines: set[str] = set()
+
+    def say(self, text: str, error: Exception) -> None:
+        """Writes one line, unless the same one was written before."""
+        line = f"{text} {' '.join(str(error).split())}"
+        if line not in self._lines:
+            self._lines.add(line)
+            logging.warning("%s", line)
+
+
 def make_compiled_loop(
-    make: Callable[..., StepLoop], make_required: Callable[[], StepLoop] | None = None
+    make: Callable[..., StepLoop],
+    refusals: XlaRefusals,
+    step_name: str,
+    make_required: Callable[[], StepLoop] | None = None,
 ) -> StepLoop:
     """Returns a loop of compiled steps, or of uncompiled ones if XLA cannot compile them.
 
     Args:
       make: makes the loop.
+      refusals: writes why XLA does not compile them.
+      step_name: the name of the steps' mode.
       make_required: makes a loop that XLA has to compile, without the fetches of hooks; they may
         be what cannot be compiled.
 
@@ -91,12 +110,12 @@ def make_compiled_loop(
     except NotCompilableError as error:
         if make_required is not None:
             _require(make_required)
-        logging.warning("XLA is asked for, but a step runs without it. %s", error)
+        refusals.say(f"XLA is asked for, but a {step_name} step runs without it.", error)
         return make()
     try:
         loop.check_blocks()
     except NotCompilableError as error:
-        logging.warning("XLA compiles each step by itself, not several as one. %s", error)
+        refusals.say(f"XLA compiles each {step_name} step by itself, not several as one.", error)
         return make(jit_compile=True)
     return loop
 

@@ -9,7 +9,7 @@ from absl import flags as absl_flags
 
 import estimator_bridge as eb
 from flags import Accelerator
-from flags.rules import AUTO
+from flags.rules import xla_choice
 from models.common.errors import UserError
 from models.common.keras_trainer import KerasTrainer, Settings, make_strategy
 from models.common.task import Task
@@ -62,8 +62,9 @@ def build_estimator(
         keras_resolver = _resolver(flag_values, accelerator) if accelerator.use_tpu else None
         assert isinstance(task.model, eb.Model)  # Entry.apis says so
         return KerasTrainer(task.model, make_strategy(keras_resolver), settings, report)
-    if flag_values.xla:  # a ConfigProto can say neither 'auto' nor that XLA is required
-        os.environ["ESTIMATOR_BRIDGE_XLA"] = AUTO if flag_values.xla == AUTO else "on"
+    xla = xla_choice(flag_values)
+    if xla:  # a ConfigProto can say neither 'auto' nor that XLA is required
+        os.environ["ESTIMATOR_BRIDGE_XLA"] = xla
     if not accelerator.use_tpu:
         plain = _config(
             eb.RunConfig,

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 import estimator_bridge as eb
@@ -18,6 +19,7 @@ from parity import environment
 from parity.compiled.several import SeveralSlices
 
 __all__ = [
+    "CLASSIFIER",
     "DIGITS",
     "Modes",
     "compile_program",
@@ -29,6 +31,7 @@ __all__ = [
 emulate_cores = eb.runtime.emulate_cores
 
 DIGITS = "digits"
+CLASSIFIER = "classifier"  # a canned one, which also predicts strings: the names of the classes
 TRAIN_EXAMPLES, EVAL_EXAMPLES = 6, 8  # a replica's batch, as the programs have it
 _DIGITS_BATCH = 64
 
@@ -52,15 +55,16 @@ def compile_program(name: str, job: SeveralSlices) -> None:
     with ``use_tpu=True``. A replica's batch is what the program's own batch was.
 
     Args:
-      name: one of ``parity.programs``, or ``DIGITS``.
+      name: one of ``parity.programs``, or ``DIGITS``, or ``CLASSIFIER``.
       job: says for which slices; must be this process's.
     """
     replicas = job.request.target.replicas
     master = _master(replicas, job.request.on_jax)
     with tempfile.TemporaryDirectory() as folder:
+        make = {DIGITS: _digits, CLASSIFIER: _classifier}.get(name)
         parts = (
-            _digits(folder, replicas, master)
-            if name == DIGITS
+            make(folder, replicas, master)
+            if make
             else program_on_cores(name, folder, replicas, master)
         )
         estimator, train_input, eval_input, predict_input = parts
@@ -100,6 +104,29 @@ def _digits(folder: str, replicas: int, master: str) -> Modes:
         train_batch_size=batch,
         eval_batch_size=batch,
         predict_batch_size=batch,
+    )
+    return estimator, input_fn, input_fn, input_fn
+
+
+def _classifier(folder: str, replicas: int, master: str) -> Modes:
+    columns = [tf.feature_column.numeric_column("x", shape=[4])]
+    config = eb.RunConfig(model_dir=folder, tf_random_seed=2024)
+    original = eb.DNNClassifier([8], columns, n_classes=3, config=config)
+    x = np.random.RandomState(0).rand(30, 4).astype(np.float32)
+
+    def input_fn(params: dict[str, Any], mode: str) -> tf.data.Dataset:
+        training = mode == eb.ModeKeys.TRAIN
+        labels = np.minimum(x.sum(1).astype(np.int64), 2)
+        data = tf.data.Dataset.from_tensor_slices(({"x": x}, labels))
+        data = data.repeat() if training else data
+        return data.batch(params["batch_size"], drop_remainder=training)
+
+    estimator = eb.tpu.TPUEstimator.from_estimator(
+        original,
+        eb.tpu.RunConfig(master=master, model_dir=folder, tf_random_seed=2024),
+        train_batch_size=TRAIN_EXAMPLES * replicas,
+        eval_batch_size=EVAL_EXAMPLES * replicas,
+        predict_batch_size=EVAL_EXAMPLES * replicas,
     )
     return estimator, input_fn, input_fn, input_fn
 

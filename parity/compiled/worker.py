@@ -5,9 +5,9 @@
 
 With ``--jax`` it compiles what JAX runs.
 
-``own`` takes programs of ``parity/programs`` or the digits model, all in this one process. ``run``
-takes a name for the results, and what follows `estimator-bridge run`; its slices have equally many
-replicas, as a program has one number of cores. FILE is there if the process is ended, too.
+``own`` takes the programs of this repository, all in this one process. ``run`` takes a name for the
+results, and what follows `estimator-bridge run`; its slices have equally many replicas, as a
+program has one number of cores. FILE is there if the process is ended, too.
 """
 
 from __future__ import annotations

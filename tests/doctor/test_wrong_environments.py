@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
 from pathlib import Path
 
+import packaging
 import pytest
 
 from estimator_bridge.commands.doctor.shared_libraries import functions_of, tpu_functions_called_by
@@ -95,11 +97,11 @@ class Site:
             check=False,
         )
 
-    def doctor(self):
-        done = self.python("-m", "estimator_bridge", "doctor")
+    def doctor(self, **environ):
+        done = self.python("-m", "estimator_bridge", "doctor", **environ)
         assert done.stderr == ""
         _, _, lines = done.stdout.partition("Run these lines, in this order\n")
-        commands = [line.strip() for line in re.findall(r"^  (pip .*)$", lines, re.M)]
+        commands = re.findall(r"^  (pip .*|unset .*)$", lines, re.M)
         return done.returncode, done.stdout, commands
 
 
@@ -237,6 +239,27 @@ def test_a_tensorflow_that_ends_its_process(site):
     assert commands == ["pip install --force-reinstall --no-deps tensorflow==2.20.0"]
 
 
+def test_a_tensorflow_tpu_that_ends_its_process_is_installed_again_and_not_its_stand_in(site):
+    site.tensorflow(source=ABORTS)
+    site.libtpu()
+    rest(site)
+    site.install("tensorflow", "2.20.0+tpu")
+    code, _, commands = site.doctor()
+    assert code == 1
+    assert commands == ["pip install --force-reinstall --no-deps tensorflow-tpu==2.20.0"]
+
+
+def test_an_older_tensorflow_tpu_that_ends_its_process_is_replaced(site):
+    """As 2.18.0 does with Python 3.9, whatever libtpu there is: to install it again is no help."""
+    site.tensorflow(version="2.18.0", source=ABORTS)
+    site.libtpu("0.0.2")
+    site.install("tf-keras", "2.18.0")
+    code, _, commands = site.doctor()
+    assert code == 1
+    assert commands[0].endswith('tensorflow_for_tpu"')
+    assert commands[1:] == ['pip install "tf-keras~=2.20.0"']
+
+
 def test_a_tensorflow_that_raises(site):
     site.tensorflow("tensorflow", "2.20.0", source="raise ImportError('undefined symbol: _ZN1')")
     rest(site)
@@ -270,6 +293,106 @@ def test_variables_of_a_chip_that_is_not_there_are_a_note(site):
     command = "unset NEXT_PLUGGABLE_DEVICE_USE_C_API TF_PLUGGABLE_DEVICE_LIBRARY_PATH"
     assert f"ends as it starts the TPU. Run: {command}" in report.stdout
     assert "PJRT_DEVICE=TPU is read by PyTorch/XLA" in report.stdout
+
+
+def test_faults_of_several_packages_are_repaired_in_one_go(site):
+    site.tensorflow(requires=["protobuf>=5.28"])
+    site.libtpu("0.0.52")
+    site.install("protobuf", "3.20.3")
+    shutil.copytree(Path(packaging.__file__).parent, site.folder / "packaging")
+    rest(site, "keras")
+    code, text, commands = site.doctor()
+    assert code == 1 and text.endswith("Not ready: 3 problems to fix, as shown above.\n")
+    assert commands == [
+        "pip install --no-deps libtpu==0.0.31",
+        'pip install --no-deps "tf-keras~=2.20.0"',
+        'pip install "protobuf>=5.28"',
+    ]
+
+
+def test_a_package_that_is_recorded_twice(site):
+    site.tensorflow()
+    site.libtpu()
+    rest(site)
+    site.install("keras", "3.9.0")
+    site.install("tensorflow", "2.20.0+tpu")
+    site.install("tensorflow", "2.19.0+tpu")
+    code, text, commands = site.doctor()
+    assert code == 1
+    assert "keras is recorded twice in one folder" in text
+    assert commands[:3] == ["pip uninstall -y keras"] * 2 + ["pip install --no-deps keras==3.15.1"]
+    assert commands[3:5] == ["pip uninstall -y tensorflow"] * 2
+    assert commands[5].endswith('tensorflow_for_tpu"')  # no index has that release
+
+
+def test_a_tensorflow_that_still_has_estimator_is_replaced(site):
+    site.tensorflow("tensorflow-cpu", "2.15.1")
+    code, text, commands = site.doctor()
+    assert code == 1
+    assert "tensorflow-cpu 2.15.1, which still has tf.estimator itself" in text
+    assert commands == [
+        "pip uninstall -y tensorflow-cpu",
+        'pip install --upgrade "tensorflow<2.22" "tf-keras<2.22"',
+    ]
+
+
+def test_another_library_than_the_installed_libtpu(site, tmp_path):
+    site.tensorflow(source=ABORTS)
+    site.libtpu()
+    rest(site)
+    library = tmp_path / "libtpu.so"
+    library.write_bytes(shared_library("TpuCompiler_New"))
+    code, text, commands = site.doctor(TPU_LIBRARY_PATH=str(library))
+    assert code == 1
+    assert f"TPU_LIBRARY_PATH={library}, which lacks 1 function(s)" in text
+    assert commands == ["unset TPU_LIBRARY_PATH", "pip install --no-deps libtpu==0.0.31"]
+
+
+def test_pjrt_without_a_chip_that_ends_the_process_is_not_a_damaged_package(site):
+    site.tensorflow(source=ABORTS)
+    site.libtpu()
+    rest(site)
+    code, _, commands = site.doctor(NEXT_PLUGGABLE_DEVICE_USE_C_API="true")
+    assert code == 1
+    command = "unset NEXT_PLUGGABLE_DEVICE_USE_C_API TF_PLUGGABLE_DEVICE_LIBRARY_PATH"
+    assert commands == [command]
+
+
+def test_another_tensorflow_tpu_than_the_stand_ins_is_left(site):
+    site.tensorflow(version="2.19.1")
+    site.libtpu("0.0.10")
+    site.install("tf-keras", "2.19.0")
+    code, text, commands = site.doctor()
+    assert (code, commands) == (0, [])
+    assert (
+        "with pip's --no-deps. The package that stands for tensorflow would replace 2.19.1" in text
+    )
+
+
+KERNELS = (
+    "class List:\n    kernel = []\ndef get_registered_kernels_for_op(name):\n    return List\n"
+)
+
+
+def test_a_tensorflow_that_loads_without_the_kernels_of_tpus(site, tmp_path):
+    """Its files have the recorded sizes; or another folder's TensorFlow is found first."""
+    site.tensorflow(source=f"{LOADS}__file__ = __spec__.origin\n")
+    site.libtpu()
+    rest(site)
+    for package in ("python", "python/framework"):
+        (site.folder / "tensorflow" / package).mkdir()
+        (site.folder / "tensorflow" / package / "__init__.py").touch()
+    (site.folder / "tensorflow/python/framework/kernels.py").write_text(KERNELS)
+    code, text, commands = site.doctor()
+    assert code == 1
+    file = site.folder / "tensorflow/__init__.py"
+    assert f"the TensorFlow that is loaded has no support for TPUs: {file}." in text
+    assert commands[0] == "pip install --force-reinstall --no-deps tensorflow-tpu==2.20.0"
+    shutil.copytree(site.folder / "tensorflow", tmp_path / "first" / "tensorflow")
+    path = os.pathsep.join([str(tmp_path / "first"), str(site.folder), str(ROOT)])
+    code, text, commands = site.doctor(PYTHONPATH=path)
+    assert (code, commands) == (1, [])
+    assert f"Python finds it before {site.folder / 'tensorflow'}" in text
 
 
 def test_functions_of_libraries(tmp_path):

@@ -57,3 +57,27 @@ def test_rules_that_contradict_are_refused(capsys, arguments, message):
 def test_a_stretch_of_steps_is_read():
     assert flags.profiled_steps(parsed("--profile=100:110")) == (100, 110)
     assert flags.profiled_steps(parsed()) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], None),
+        (["--xla"], "on"),
+        (["--xla=true"], "on"),
+        (["--xla=on"], "on"),
+        (["--xla=ON"], "on"),
+        (["--noxla"], "off"),
+        (["--xla=false"], "off"),
+        (["--xla=off"], "off"),
+        (["--xla=auto"], "auto"),
+    ],
+)
+def test_xla_is_on_off_or_measured_or_left_to_the_environment(arguments, expected):
+    assert flags.rules.xla_choice(parsed(*arguments)) == expected
+
+
+def test_another_word_for_xla_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        parsed("--xla=yes")
+    assert "want on or off (true or false), or auto; got 'yes'" in capsys.readouterr().err

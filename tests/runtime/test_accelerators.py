@@ -127,7 +127,16 @@ def test_an_address_where_nothing_answers():
 
 
 def test_a_tpu_of_this_machine_that_is_not_there():
-    with pytest.raises(AcceleratorNotFoundError, match="'local' could not be initialized"):
+    with pytest.raises(AcceleratorNotFoundError, match="'local' could not be initialized") as one:
+        strategies.tpu_strategy(master="local")
+    assert "\nThe installed TensorFlow has no support for TPUs. tensorflow-tpu has it" in str(
+        one.value
+    )
+
+
+def test_the_tpu_of_this_machine_is_one_that_jax_alone_has(monkeypatch):
+    monkeypatch.setattr(strategies, "attached_chip", lambda environ: "tpu7x")
+    with pytest.raises(AcceleratorNotFoundError, match=r"TPU7x, .*JAX runs the steps"):
         strategies.tpu_strategy(master="local")
 
 

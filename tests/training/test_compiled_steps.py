@@ -131,15 +131,21 @@ def test_a_required_compilation_that_fails_is_an_error(tmp_path, monkeypatch):
         estimator.train(input_fn)
 
 
-def test_auto_says_once_that_a_step_is_not_compiled(tmp_path, monkeypatch, caplog):
+def test_auto_says_once_a_mode_that_a_step_is_not_compiled(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("ESTIMATOR_BRIDGE_XLA", "auto")
     estimator = eb.Estimator(
         model_fn, config=eb.RunConfig(**config(tmp_path, 0)), params={"python": True}
     )
+    losses = v1.train.LoggingTensorHook(["mean_squared_error/value:0"], every_n_iter=3)
     with caplog.at_level(logging.WARNING, logger="tensorflow"):
-        estimator.train(lambda: input_fn({}).repeat(), max_steps=20)
-    lines = [r for r in caplog.records if "a step runs without it" in r.getMessage()]
-    assert len(lines) == 1 and "PyFunc (PyFunc), made at" in lines[0].getMessage()
+        estimator.train(lambda: input_fn({}).repeat(), hooks=[losses], max_steps=20)
+        for _ in range(2):
+            estimator.evaluate(lambda: input_fn({}))
+    lines = [r.getMessage() for r in caplog.records if "XLA is asked for" in r.getMessage()]
+    for line, mode in zip(lines, ["training", "evaluation"]):
+        assert line.startswith(f"XLA is asked for, but a {mode} step runs without it. ")
+        assert "PyFunc (PyFunc), made at" in line and "\n" not in line
+    assert len(lines) == 2
 
 
 def test_steps_that_compile_only_alone_are_compiled_alone(tmp_path, monkeypatch, caplog, built):
@@ -155,7 +161,9 @@ def test_steps_that_compile_only_alone_are_compiled_alone(tmp_path, monkeypatch,
     with caplog.at_level(logging.WARNING, logger="tensorflow"):
         estimator.train(input_fn)
     assert built[:2] == [True, True]
-    assert "each step by itself, not several as one. a list has no fixed size" in caplog.text
+    assert (
+        "each training step by itself, not several as one. a list has no fixed size" in caplog.text
+    )
     assert estimator.get_variable_value("global_step") == 5
 
 

@@ -45,8 +45,9 @@ _WHEELS = {
 PAIRS = tuple((wheel, python) for wheel, pythons in _WHEELS.items() for python in pythons)
 # The ends of the ranges that work, their neighbors, and the newest for each Python.
 _LIBTPU = {
+    **dict.fromkeys(("2.16.2", "2.17.1", "2.18.0"), ("0.0.1", "0.0.2", "0.0.31", "0.0.32")),
     "2.20.0": ("0.0.13", "0.0.14", "0.0.31", "0.0.32"),
-    "2.19.1": ("0.0.9", "0.0.10", "0.0.11"),
+    "2.19.1": ("0.0.1", "0.0.2", "0.0.10", "0.0.11", "0.0.31", "0.0.32"),
 }
 _LIMIT_SECS = 300.0
 # Without the second, TensorFlow does not load libtpu while another process has it, and is imported
@@ -90,11 +91,13 @@ def run_pair(wheel: str, python: str, folder: Path) -> Row:
     plain = pip_in(folder, "install", f"tensorflow-tpu=={wheel}")
     if plain.returncode:
         row["pip"] = _refusal(plain.stdout)
-        return row
-    version = _libtpu(folder)
-    row["pip"] = f"installs libtpu {version}"
-    row["libtpu"][version] = import_in(folder)
-    pip_in(folder, "uninstall", "-y", "libtpu")
+        if not _install_without_libtpu(wheel, folder):
+            return row
+    else:
+        version = _libtpu(folder)
+        row["pip"] = f"installs libtpu {version}"
+        row["libtpu"][version] = import_in(folder)
+        pip_in(folder, "uninstall", "-y", "libtpu")
     row["libtpu"][NONE] = import_in(folder)
     for version in _LIBTPU[wheel]:
         if version in row["libtpu"]:
@@ -113,6 +116,18 @@ def pip_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         env=clean_environ(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         check=False,
     )  # fmt: skip
+
+
+def _install_without_libtpu(wheel: str, folder: Path) -> bool:
+    """Installs a wheel, then what it requires but libtpu; returns whether that went well."""
+    if pip_in(folder, "install", "--no-deps", f"tensorflow-tpu=={wheel}").returncode:
+        return False
+    program = (
+        "import importlib.metadata as m, json; print(json.dumps(m.requires('tensorflow-tpu')))"
+    )
+    texts = json.loads(subprocess.check_output([python_in(folder), "-c", program], text=True))
+    others = [text for text in texts if not text.startswith("libtpu") and "extra ==" not in text]
+    return pip_in(folder, "install", *others).returncode == 0
 
 
 def _libtpu(folder: Path) -> str:

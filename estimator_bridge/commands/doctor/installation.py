@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import os
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from estimator_bridge.base import tpu_wheels
-from estimator_bridge.base.compatibility import check_versions, installed_versions
+from estimator_bridge.base.compatibility import (
+    companion_problems,
+    installed_versions,
+    tensorflow_problem,
+)
 from estimator_bridge.commands.doctor.shared_libraries import functions_of, tpu_functions_called_by
 
-__all__ = ["Fault", "faults_of", "notes_of"]
+__all__ = ["Fault", "faults_of", "notes_of", "without_tpu_kernels"]
 
 _OWN_REQUIREMENTS = ("numpy", "keras", "protobuf", "ml-dtypes", "h5py")
 _CC = "libtensorflow_cc.so.2"
+_LIBRARY_PATH = "TPU_LIBRARY_PATH"  # of another libtpu than the installed one
 
 
 class Fault(NamedTuple):
@@ -35,14 +40,44 @@ def faults_of(versions: Mapping[str, str] | None = None) -> list[Fault]:
     """
     versions = installed_versions() if versions is None else versions
     try:
-        check_versions(versions)
-    except ImportError as error:
-        text, _, command = str(error).partition(" Run: ")
-        if command:
-            return [Fault(text, tuple(command.split(" && ")))]
-        return [Fault(text)]
-    faults = [*_overwritten(versions)] or [*_incomplete_libtpu(versions)]
-    return [*faults, *_unmet_requirements(versions), *_twice(versions)]
+        problem = tensorflow_problem(versions)
+        companions = [] if problem else [_fault(text) for text in companion_problems(versions)]
+    except ImportError as error:  # a version that cannot be read
+        problem = str(error)
+    if problem:
+        return [_fault(problem)]
+    faults = [*_overwritten(versions)]
+    if not (faults and tpu_wheels.TENSORFLOW_TPU in versions):  # whose repair includes the others
+        faults += companions
+        if not any("libtpu" in fault.text for fault in faults):
+            faults += _incomplete_libtpu(versions)
+    twice = _recorded_twice(versions)
+    faults += twice.values()
+    return [*faults, *_unmet_requirements(versions, twice), *_nightly_keras()]
+
+
+def _fault(problem: str) -> Fault:
+    text, _, command = problem.partition(" Run: ")
+    return Fault(text, tuple(command.split(" && ")) if command else ())
+
+
+def without_tpu_kernels(path: str) -> list[Fault]:
+    """Returns the fault of a TensorFlow that loads without TPUs beside an installed tensorflow-tpu.
+
+    Args:
+        path: the file of the package that was loaded.
+    """
+    versions = installed_versions()
+    if tpu_wheels.TENSORFLOW_TPU not in versions:
+        return []
+    own = importlib.metadata.distribution(tpu_wheels.TENSORFLOW_TPU).locate_file("tensorflow")
+    text = (
+        f"tensorflow-tpu {versions[tpu_wheels.TENSORFLOW_TPU]} is installed, but the TensorFlow "
+        f"that is loaded has no support for TPUs: {path}."
+    )
+    if Path(path).parent != Path(str(own)):
+        return [Fault(f"{text} Python finds it before {own}: remove it, or its folder's place.")]
+    return [Fault(text, tpu_wheels.reinstall_tpu_wheel(versions))]
 
 
 def notes_of(versions: Mapping[str, str] | None = None) -> list[str]:
@@ -57,8 +92,8 @@ def notes_of(versions: Mapping[str, str] | None = None) -> list[str]:
         if "tensorflow" not in versions:
             notes.append(
                 "pip does not know that tensorflow-tpu is a tensorflow, and installs another one "
-                "over it with the next package that requires tensorflow. To prevent that, run: "
-                f"{tpu_wheels.keep_command()}"
+                "over it with the next package that requires tensorflow. To prevent that, "
+                f"{tpu_wheels.keep_advice(versions[tpu_wheels.TENSORFLOW_TPU])}"
             )
     elif len(names) > 1:
         notes.append(
@@ -116,28 +151,31 @@ def _changed_library(name: str) -> str | None:
 
 def _incomplete_libtpu(versions: Mapping[str, str]) -> Iterator[Fault]:
     """Compares the functions that TensorFlow calls with those of libtpu."""
-    if tpu_wheels.TENSORFLOW_TPU not in versions or "libtpu" not in versions:
+    library_path = os.environ.get(_LIBRARY_PATH)
+    if tpu_wheels.TENSORFLOW_TPU not in versions or not (library_path or "libtpu" in versions):
         return
     tensorflow, libtpu = _folder("tensorflow"), _folder("libtpu")
-    if tensorflow is None or libtpu is None:
+    library = Path(library_path) if library_path else libtpu and libtpu / "libtpu.so"
+    if tensorflow is None or library is None:
         return
     try:
-        missing = tpu_functions_called_by(tensorflow / _CC) - functions_of(libtpu / "libtpu.so")
+        missing = tpu_functions_called_by(tensorflow / _CC) - functions_of(library)
     except FileNotFoundError:
         return  # another layout: loading tells
     except (OSError, ValueError) as error:
         missing = {f"all functions ({error})"}
     if missing:
-        first = sorted(missing)[0]
+        wheel, first = versions[tpu_wheels.TENSORFLOW_TPU], sorted(missing)[0]
+        install = tpu_wheels.libtpu_command(wheel)
+        release = f"libtpu {versions.get('libtpu')}"
+        commands: tuple[str, ...] = (install.replace("install", "install --force-reinstall", 1),)
+        if library_path:
+            release = f"{_LIBRARY_PATH}={library_path}"
+            commands = (f"unset {_LIBRARY_PATH}", install)
         yield Fault(
-            f"tensorflow-tpu {versions[tpu_wheels.TENSORFLOW_TPU]} ends the process when it is "
-            f"imported with libtpu {versions['libtpu']}, which lacks {len(missing)} function(s) "
-            f"that it calls: {first}.",
-            (
-                tpu_wheels.libtpu_command(versions[tpu_wheels.TENSORFLOW_TPU]).replace(
-                    "install", "install --force-reinstall", 1
-                ),
-            ),
+            f"tensorflow-tpu {wheel} ends the process when it is imported with {release}, which "
+            f"lacks {len(missing)} function(s) that it calls: {first}.",
+            commands,
         )
 
 
@@ -147,7 +185,7 @@ def _folder(package: str) -> Path | None:
     return Path(folders[0]) if folders else None
 
 
-def _unmet_requirements(versions: Mapping[str, str]) -> Iterator[Fault]:
+def _unmet_requirements(versions: Mapping[str, str], without: Collection[str]) -> Iterator[Fault]:
     """Finds packages of other versions than TensorFlow requires, such as numpy 2 for 2.16."""
     try:
         from packaging.requirements import InvalidRequirement, Requirement
@@ -160,7 +198,7 @@ def _unmet_requirements(versions: Mapping[str, str]) -> Iterator[Fault]:
             except InvalidRequirement:
                 continue
             key = requirement.name.lower().replace("_", "-")
-            if key not in _OWN_REQUIREMENTS:
+            if key not in _OWN_REQUIREMENTS or key in without:
                 continue
             if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
                 continue
@@ -174,23 +212,30 @@ def _unmet_requirements(versions: Mapping[str, str]) -> Iterator[Fault]:
             )
 
 
-def _twice(versions: Mapping[str, str]) -> Iterator[Fault]:
-    """Finds packages that are recorded twice, or under two names."""
-    names = Counter(
-        (str(distribution.locate_file("")), _plain(distribution.metadata["Name"] or ""))
-        for distribution in importlib.metadata.distributions()
-    )
-    watched_names = {"keras", "libtpu", *versions}
-    for name in sorted({name for (_, name), count in names.items() if count > 1} & watched_names):
-        version = _version(name)
-        yield Fault(
+def _recorded_twice(versions: Mapping[str, str]) -> dict[str, Fault]:
+    """Returns the faults of packages that are recorded twice in one folder, by their names."""
+    recorded: dict[tuple[str, str], list[str]] = {}
+    for distribution in importlib.metadata.distributions():
+        name = _plain(distribution.metadata["Name"] or "")
+        if name in {"keras", "libtpu", *versions}:
+            folder = str(distribution.locate_file(""))
+            recorded.setdefault((name, folder), []).append(distribution.version)
+    faults = {}
+    for (name, _), releases in sorted(recorded.items()):
+        if len(releases) == 1:
+            continue
+        newest = max(releases, key=_numbers)
+        install = f"pip install --no-deps {name}=={newest}"
+        if tpu_wheels.is_stand_in(newest):
+            install = tpu_wheels.keep_command()
+        faults[name] = Fault(
             f"{name} is recorded twice in one folder, by an installation that was broken off.",
-            (
-                f"pip uninstall -y {name}",
-                f"pip uninstall -y {name}",
-                f"pip install --no-deps {name}=={version}",
-            ),
+            (*[f"pip uninstall -y {name}"] * len(releases), install),
         )
+    return faults
+
+
+def _nightly_keras() -> Iterator[Fault]:
     nightly = _version("keras-nightly")
     if nightly and _version("keras"):
         yield Fault(
@@ -200,6 +245,10 @@ def _twice(versions: Mapping[str, str]) -> Iterator[Fault]:
                 f'pip install --no-deps "keras=={_version("keras")}"',
             ),
         )
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version)]
 
 
 def _plain(name: str) -> str:

@@ -18,15 +18,29 @@ import json, sys
 sys.path[:] = json.loads(sys.argv[1])
 import tensorflow as tf
 devices = [(d.device_type, d.name) for d in tf.config.list_physical_devices()]
-print("\\n" + {_MARK!r} + json.dumps(devices), flush=True)
+try:
+    from tensorflow.python.framework import kernels
+    has_tpus = bool(kernels.get_registered_kernels_for_op("_ConfigureDistributedTPU").kernel)
+except (ImportError, AttributeError):
+    has_tpus = None
+print("\\n" + {_MARK!r} + json.dumps([devices, has_tpus, tf.__file__]), flush=True)
 """
 
 
 class Loaded(NamedTuple):
-    """The devices that TensorFlow lists, as (type, name); or what kept it from being loaded."""
+    """What came of loading TensorFlow.
+
+    Attributes:
+        devices: the devices that it lists, as (type, name).
+        problem: what kept it from being loaded.
+        has_tpus: whether it has the kernels of TPUs; None if that cannot be seen.
+        path: its file.
+    """
 
     devices: list[tuple[str, str]]
     problem: str | None = None
+    has_tpus: bool | None = None
+    path: str = ""
 
 
 def load_tensorflow(environ: Mapping[str, str], limit_secs: float = LIMIT_SECS) -> Loaded:
@@ -55,7 +69,8 @@ def load_tensorflow(environ: Mapping[str, str], limit_secs: float = LIMIT_SECS) 
         )
     for line in reversed(process.stdout.splitlines()):
         if line.startswith(_MARK) and process.returncode == 0:
-            return Loaded([(kind, name) for kind, name in json.loads(line[len(_MARK) :])])
+            devices, has_tpus, path = json.loads(line[len(_MARK) :])
+            return Loaded([(kind, name) for kind, name in devices], None, has_tpus, path)
     return Loaded([], f"TensorFlow cannot be loaded: {_how_it_ended(process)}")
 
 

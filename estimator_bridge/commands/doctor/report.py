@@ -9,12 +9,18 @@ import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
+from estimator_bridge.base import tpu_wheels
 from estimator_bridge.base.compatibility import installed_versions
 from estimator_bridge.base.redaction import redacted
 from estimator_bridge.base.tpu_presence import NAMES_A_TPU, RUNTIME, attached_chip, find_tpu
-from estimator_bridge.base.tpu_vm import tpu_vm_notes
+from estimator_bridge.base.tpu_vm import UNSET_PJRT, pjrt_without_chip, tpu_vm_notes
 from estimator_bridge.base.version import __version__
-from estimator_bridge.commands.doctor.installation import Fault, faults_of, notes_of
+from estimator_bridge.commands.doctor.installation import (
+    Fault,
+    faults_of,
+    notes_of,
+    without_tpu_kernels,
+)
 from estimator_bridge.commands.doctor.loading import load_tensorflow
 
 __all__ = ["examine", "explain_tpu_values"]
@@ -52,7 +58,9 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     faults = faults_of()
     outcome = None if faults else load_tensorflow({**os.environ, **environ})
     if outcome and outcome.problem:
-        faults = [_unloadable(outcome.problem)]
+        faults = [_unloadable(outcome.problem, environ)]
+    elif outcome and outcome.has_tpus is False:
+        faults = without_tpu_kernels(outcome.path)
     devices = outcome.devices if outcome else []
     if not faults:
         _section(write, "Devices", devices or [("none", "")])
@@ -73,7 +81,9 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
         ]
     ]
     _section(write, "Problems", remarks or [("none", "")])
-    commands = list(dict.fromkeys(command for fault in faults for command in fault.commands))
+    commands: list[str] = []
+    for fault in faults:  # a fault may need a command twice, several faults need it once
+        commands += [command for command in fault.commands if command not in set(commands)]
     if commands:
         write("Run these lines, in this order")
         for command in commands:
@@ -83,15 +93,20 @@ def examine(write: Write = print, environ: Mapping[str, str] | None = None) -> i
     return 1 if faults else 0
 
 
-def _unloadable(problem: str) -> Fault:
+def _unloadable(problem: str, environ: Mapping[str, str]) -> Fault:
     """Returns a fault that the packages' own records do not show."""
     name, version = next(
         (name, version)
         for name, version in {**installed_versions(), "": ""}.items()
-        if name.startswith(("tensorflow", "tf-nightly")) or not name
+        if (name.startswith(("tensorflow", "tf-nightly")) and not tpu_wheels.is_stand_in(version))
+        or not name
     )
     if not name or "TPU_SKIP_MDS_QUERY" in problem:
         return Fault(problem)
+    if "the process ended by" in problem and pjrt_without_chip(environ):
+        return Fault(problem, (UNSET_PJRT,))
+    if name == tpu_wheels.TENSORFLOW_TPU and not tpu_wheels.is_newest(version):
+        return Fault(problem, tpu_wheels.replace_tpu_wheel())
     return Fault(problem, (f"pip install --force-reinstall --no-deps {name}=={version}",))
 
 
@@ -122,9 +137,13 @@ def explain_tpu_values(tpu: str | None) -> list[tuple[str, str]]:
         ("auto", automatic),
         (
             "NAME",
-            "connects to the TPU of that name or address; an error, never the CPU, if it is absent",
+            "connects to the TPU (v2 to v6e) of that name or address; an error, never the CPU, if "
+            "it is absent",
         ),
-        ("local", "only the TPU chips of this machine, even if it is one host of a pod"),
+        (
+            "local",
+            "only the TPU chips of this machine (v2 to v6e), even if it is one host of a pod",
+        ),
         ("emulated:8", "8 TPU cores emulated on this CPU: the same steps and numbers, for tests"),
         ("gpu:2", "the same program on two GPUs of this machine; an error if it has fewer"),
         ("jax", _jax_effect()),
