@@ -52,7 +52,7 @@ def add_program(monkeypatch, folder, name, arguments):
 def test_a_program_that_sets_no_seed_has_the_weights_of_emulated_cores(monkeypatch, tmp_path):
     add_program(monkeypatch, tmp_path, "small", "{code}/train.py {out} {2n}")
     outcome = on_jax_fetched.compare_program("small", 2, tmp_path, tmp_path)
-    assert outcome.errors == {}
+    assert not outcome.errors
     assert outcome.row.holds
     add_program(monkeypatch, tmp_path, "wrong", "{code}/train.py {out} {2n} error")
     outcome = on_jax_fetched.compare_program("wrong", 2, tmp_path, tmp_path)
@@ -71,15 +71,23 @@ def test_the_table_of_the_docs_has_each_program():
 def test_the_table_tells_differences_reasons_and_errors():
     close = rows.Row("weights", 1e-7, 1e-5, "w: got 1, wanted 0")
     outcomes = {
-        ("a", 2): on_jax_fetched.Outcome(close, {}),
+        ("a", 2): on_jax_fetched.Outcome(close),
+        ("far", 2): on_jax_fetched.Outcome(close._replace(difference=0.1), {}, 0.05),
+        ("electra: run_pretraining", 2): on_jax_fetched.Outcome(None, {"jax": "Multinomial"}),
         ("b", 2): on_jax_fetched.Outcome(None, {"emulated": "x\nlast", "jax": "x\nlast"}),
         ("c", 2): on_jax_fetched.Outcome(None, {"jax": "x\nlast"}),
     }
     assert list(on_jax_fetched.table(outcomes))[2:] == [
         "| a | 1.0e-07 |",
+        "| far | 1.0e-01 (by rounding: 5.0e-02) |",
+        "| electra: run_pretraining | refused: draws categories in the step |",
         "| b | ends with the same error on emulated cores: last |",
         "| c | error: last |",
     ]
+    verdicts = {name: outcome.holds(name) for (name, _), outcome in outcomes.items()}
+    assert not verdicts.pop("c")
+    assert all(verdicts.values())
+    assert not on_jax_fetched.Outcome(close._replace(difference=0.1), {}, 0.01).holds("a")
 
 
 @pytest.mark.parametrize(
