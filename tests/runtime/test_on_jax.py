@@ -137,7 +137,7 @@ def test_blocks_have_each_batch_once_in_order(reader, count, requests):
 
 
 def test_steps_begin_before_a_calls_batches_are_all_read(monkeypatch):
-    """One program of JAX runs all blocks of a call, the last and shorter one too."""
+    """One program of JAX runs all blocks of a call, the first and shorter one too."""
     adder, sizes = Adder("jax:cpu:1"), []
     call = on_jax_program.StepsProgram.__call__
 
@@ -147,7 +147,7 @@ def test_steps_begin_before_a_calls_batches_are_all_read(monkeypatch):
 
     monkeypatch.setattr(on_jax_program.StepsProgram, "__call__", noting)
     assert adder.loop(batches(np.ones(400)), 100).steps == 100
-    assert sizes == [(32, 32)] * 3 + [(4, 32)]
+    assert sizes == [(4, 32)] + [(32, 32)] * 3
 
 
 def test_a_nan_ends_the_steps_after_its_own():
