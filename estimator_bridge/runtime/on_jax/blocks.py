@@ -86,7 +86,7 @@ class Blocks:
             if not step.is_counted:
                 most = min(most, step_count + min(steps - step_count, self._left(limit)))
         if ahead is not None and step_count == steps < left and step.counter is not None:
-            self._read_ahead(ahead, iterator, min(usual, max(steps // 2, 1)))
+            self._read_ahead(ahead, iterator, min(usual, steps))
         self._wait(results[-1])
         ran = sum(int(result.steps) for result in results)
         has_ended = block is not None and ran == step_count

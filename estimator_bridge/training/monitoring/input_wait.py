@@ -144,9 +144,10 @@ class MeasuredLoop:
         samples = 0
         if self._is_compiled and self._may_sample(iterator, steps):
             samples = self._wait.steps_to_sample(steps)
-            if samples > steps - self._ahead.count:  # the steps before them take the others
-                samples = 0
-        self._ahead.is_paused = samples > 0  # they are drawn from the iterator
+        # Samples are drawn from the iterator: now, or once steps have taken what is ahead of it.
+        self._ahead.is_paused = samples > 0
+        if samples > steps - self._ahead.count:
+            samples = 0
         if samples < steps:
             begin_time = self._wait.clock()
             result = self._loop(iterator, steps - samples, rng_step, limit, fed, start, singly)
