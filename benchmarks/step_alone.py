@@ -17,17 +17,19 @@ class StepAlone:
     Use it in a ``with`` block around the training.
 
     Attributes:
-      is_wanted: whether to take the next call's.
+      is_wanted: whether to take the next calls', up to one that is at least half full.
     """
 
     is_wanted = False
+    _block = 0, 0
 
     def __enter__(self) -> StepAlone:
         self._call = call = StepsProgram.__call__
 
         def noting(program: StepsProgram, *arguments: Any) -> Any:
-            if self.is_wanted:
-                self.is_wanted = False
+            steps, rows = arguments[0]
+            if self.is_wanted and steps > self._block[0]:
+                self.is_wanted = 2 * steps < rows  # a call's first block may be short
                 self._take(program, *arguments)
             return call(program, *arguments)
 

@@ -95,7 +95,8 @@ def _compile(
       topology: libtpu's name of the slice.
       options: further settings of the topology.
       replicas: the number of replicas.
-      random_ops: TensorFlow's operations that a TPU draws with its own generator.
+      random_ops: TensorFlow's operations that a TPU draws with its own generator; of those in
+        functions, the last part of the name.
       is_mesh: whether it is JAX's program of a mesh with a device for each replica, which is
         compiled as it is.
     """
@@ -250,7 +251,8 @@ def use_own_generator(module: Any, ir: Any, random_ops: frozenset[str]) -> None:
         if operation.name == "stablehlo.rng_bit_generator":
             match = _OP_NAME.match(str(operation.location))
             is_philox = "PHILOX" in str(operation.attributes["rng_algorithm"])
-            if match and match[1].removesuffix("/row") in random_ops and is_philox:
+            name = match[1].removesuffix("/row") if match else ""
+            if is_philox and not random_ops.isdisjoint({name, name.rpartition("/")[2]}):
                 philox_operations.append(operation)
         return ir.WalkResult.ADVANCE
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import math
 
-__all__ = ["STEP_IN_PROGRAM", "Argument", "Finding", "LoweredStep"]
+__all__ = ["DRAW_IN_FUNCTION", "STEP_IN_PROGRAM", "Argument", "Finding", "LoweredStep"]
 
 STEP_IN_PROGRAM = "estimator_bridge_step"  # precedes names of a step's operations in JAX's program
+DRAW_IN_FUNCTION = "estimator_bridge_draw"  # ends the names of a step's draws inside functions
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +63,8 @@ class LoweredStep:
       float64: operations that compute in float64.
       dynamic: operations whose results have no static shape.
       sees_all: whether each replica sees the whole batch.
-      random_ops: operations that a TPU draws with its own generator.
+      random_ops: operations that a TPU draws with its own generator; of those in functions, the
+        last part of the name.
       block_steps: the number of steps whose batches JAX's program of all replicas holds; ``hlo`` is
         that program's StableHLO text then. 0 for one replica's step.
     """

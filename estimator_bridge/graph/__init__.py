@@ -60,7 +60,13 @@ step has run (``randomness``). The numbers equal those of the stateful kernel bi
 not depend on how the loop is cut into calls; and a resumed run continues in the stream. Other
 replicas mix their number into the key. On a TPU, the same op draws with the chip's own generator:
 Philox there is slow to run and to compile. Ops without such a form (shuffles, gamma, candidate
-samplers) and ops inside loops and branches stay stateful, with other seeds on other replicas.
+samplers) stay stateful, with other seeds on other replicas.
+
+In loops, branches and functions the op's position is an argument and a result of each function
+(``draw_functions``, ``counted_draws``). It begins at the number of steps times the numbers that a
+step draws, which is computed from the graph (``draw_counts``). Where that number depends on values,
+each replica's step keeps the position in a variable, which no checkpoint has. A variable for all
+would be simpler, but the first form needs no record of the steps before.
 
 Branches with effects. In TF1, assignments and writes of a branch run because the branch's result is
 read. In a ``tf.function`` a branch whose result nobody reads runs only for its control outputs, and

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-__all__ = ["draw_nodes", "has_kernel_draws"]
+__all__ = ["draw_nodes", "has_kernel_draws", "kernel_draw"]
 
 _PHILOX = 1  # tf.random.Algorithm
 _GROUP = 4  # numbers of 32 bits of one Philox block
@@ -28,6 +28,13 @@ _SMALLEST = 1e-7  # instead of a logarithm of zero
 def has_kernel_draws(op: str, dtype: tf.DType) -> bool:
     """Returns whether ``draw_nodes`` has the numbers of a type of op."""
     return op in _DRAWS and dtype in _MANTISSAS
+
+
+def kernel_draw(
+    op: str, dtype: tf.DType, shape: tf.Tensor, key: tf.Tensor, counter: tf.Tensor
+) -> tf.Tensor:
+    """Returns the numbers of a type of op; see ``draw_nodes``."""
+    return _DRAWS[op](dtype, shape, key, counter)
 
 
 def draw_nodes(
@@ -48,7 +55,7 @@ def draw_nodes(
             tf.compat.v1.placeholder(*kind, name=f"input_{i}") for i, kind in enumerate(kinds)
         ]
         shape, key, counter = places
-        numbers = _DRAWS[node.op](dtype, shape, key, counter)
+        numbers = kernel_draw(node.op, dtype, shape, key, counter)
         tf.identity(numbers, name="numbers")
     places_by_name = {place.op.name: ref for place, ref in zip(places, inputs)}
     nodes = [one for one in graph.as_graph_def().node if one.name not in places_by_name]

@@ -81,7 +81,11 @@ class Lifted:
             _import_compiled if jit_compile else _import_island if is_island else _import_here
         )
         # A v1 loop draws in each iteration, and one position per step cannot express that.
-        self._randomness = Randomness(snapshot, [] if is_island else self.names, streams)
+        self._randomness = Randomness(
+            snapshot, [] if is_island else self.names, streams, plan.input_refs
+        )
+        self.input_refs = self.input_refs | {f"{name}:0" for name in self.counters}
+        self.writes = self.writes | self.counters.keys()
         by_xla = jit_compile or streams.for_tpu or streams.for_xla
         on_host = not (by_xla or tf.config.list_physical_devices("GPU"))
         self._parts = make_parts(
@@ -92,6 +96,11 @@ class Lifted:
     def random_names(self) -> Collection[str]:
         """The nodes whose results depend on the number of the call (``rng_step``)."""
         return self._randomness.stateless
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """The sizes of variables that count draws (int64, from zero), if ``streams`` has them."""
+        return self._randomness.counters
 
     @property
     def sums(self) -> list[str]:

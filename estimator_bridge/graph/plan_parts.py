@@ -73,10 +73,7 @@ def make_parts(
                 outside[level][ref] = None
     parts = []
     for stage, want, out in zip(plan.stages, outputs, outside):
-        graph_def = tf.compat.v1.GraphDef(
-            versions=snapshot.versions,
-            library=needed_functions(snapshot.library, (nodes[n] for n in stage.body)),
-        )
+        graph_def = tf.compat.v1.GraphDef(versions=snapshot.versions)
         for name in stage.body:
             node = without_placement(nodes[name], keeps_cores)
             if f"{name}:0" in snapshot.constants:
@@ -84,9 +81,11 @@ def make_parts(
             node.input[:] = plan.inputs[name]
             if name in randomness.stateless:
                 graph_def.node.extend(randomness.rewritten(node))
-                out.update(dict.fromkeys(randomness.inputs))
+                out.update(dict.fromkeys(randomness.inputs_of(name)))
             else:
                 graph_def.node.extend(as_row_updates(node, nodes) if on_host else [node])
+        library = needed_functions(randomness.library, graph_def.node)
+        graph_def.library.CopyFrom(library)
         sums = [(n, tensor_ref(nodes[n].input[0]), _groups(snapshot, n)) for n in stage.sums]
         parts.append(Part(graph_def, list(out), list(want), sums))
     return parts

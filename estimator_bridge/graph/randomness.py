@@ -16,21 +16,40 @@ some 170 operations a number, where the chip's own generator takes one or two, a
 seconds to compile. The chip's generator ignores the counter's second number, so seed2 becomes part
 of the key.
 
-Ops without such a form (shuffles, gamma, candidate samplers), and ops inside function bodies or
-beside v1 control flow, stay stateful. Replicas other than the first get their own seeds for them.
+In a function's body (of a loop, a branch, a tf.function) the position of each op is an argument and
+a result (``draw_functions``). It begins at ``rng_step`` times the numbers that a step draws, if
+these are always as many (``draw_counts``). Otherwise a variable of each replica keeps the position,
+as the kernel would: it starts at zero in each process.
+
+Ops without such a form (shuffles, gamma, candidate samplers), and ops beside v1 control flow, stay
+stateful. Replicas other than the first get their own seeds for them.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import random
+from collections.abc import Set
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.graph.counted_draws import CountedDraws
+from estimator_bridge.graph.draw_body import draw_function
+from estimator_bridge.graph.draw_functions import DrawFunctions
 from estimator_bridge.graph.function_library import called_functions, functions_where
 from estimator_bridge.graph.kernel_draws import draw_nodes, has_kernel_draws
 from estimator_bridge.graph.op_kinds import DRAWS
+from estimator_bridge.graph.random_nodes import (
+    MASK,
+    OF_THE_DEVICE,
+    PHILOX,
+    REPLICA_KEY,
+    RNG_STEP,
+    STRIDE,
+    RandomNodes,
+)
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful
 
 __all__ = [
@@ -43,13 +62,7 @@ __all__ = [
     "replica_key",
 ]
 
-RNG_STEP = "estimator_bridge/rng_step"  # int64 scalar: how often the step has run before
-REPLICA_KEY = "estimator_bridge/replica_key"  # uint64 [1]: 0 on the first replica
-
-_PHILOX, _OF_THE_DEVICE = 1, 3  # tf.random.Algorithm
-_STRIDE = 256
 _GOLDEN = 0x9E3779B97F4A7C15  # odd, so distinct replicas get distinct keys
-_MASK = (1 << 64) - 1
 
 
 def replica_key(replica: int | tf.Tensor) -> tf.Tensor:
@@ -67,11 +80,14 @@ class RandomStreams:
       for_tpu: whether a TPU draws, with its own generator.
       for_xla: whether XLA draws, whose floats of the same bits differ from those of TensorFlow's
         kernels.
+      has_counters: whether a step may count its draws in variables, where they are not always as
+        many.
     """
 
     alike: bool = False
     for_tpu: bool = False
     for_xla: bool = False
+    has_counters: bool = False
 
 
 class Randomness:
@@ -81,40 +97,63 @@ class Randomness:
       snapshot: the traced graph.
       names: the nodes to make stateless, if they have a stateless form.
       streams: the kind of random streams.
+      given_refs: references whose values come from outside.
 
     Attributes:
       stateless: the nodes that are made stateless.
       inputs: references that rewritten nodes take from outside.
+      counters: by variable of counters, their number; its handle is taken from outside too.
     """
 
-    def __init__(self, snapshot: Snapshot, names: list[str], streams: RandomStreams):
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        names: list[str],
+        streams: RandomStreams,
+        given_refs: Set[str] = frozenset(),
+    ):
         self._alike, self._for_tpu = streams.alike, streams.for_tpu
         self._for_xla = streams.for_xla
         self.inputs = [RNG_STEP + ":0", *([] if self._alike else [REPLICA_KEY + ":0"])]
         self._random_functions = functions_where(snapshot.library, is_seeded)
         self.stateless = {n for n in names if snapshot.nodes[n].op in DRAWS}
         self._entropy = random.SystemRandom()
+        callers = [n for n in names if called_functions(snapshot.nodes[n]) & self._random_functions]
+        self._caller_draws = CountedDraws(
+            snapshot,
+            [] if self._alike else callers,
+            given_refs,
+            streams.has_counters,
+            DrawFunctions(snapshot.library, self._random_functions, is_seeded, self._draw),
+        )
+        self.stateless |= self._caller_draws.names
+        self.counters = self._caller_draws.counters
+
+    @property
+    def library(self) -> Any:
+        """The graph's functions, and those that rewritten nodes call."""
+        return self._caller_draws.library
 
     def rewritten(self, node: tf.compat.v1.NodeDef) -> list[tf.compat.v1.NodeDef]:
         """Returns the NodeDefs that replace a random node; the last has its name and outputs."""
-        seed, seed2 = node.attr["seed"].i, node.attr["seed2"].i
-        if not seed and not seed2:  # unseeded: every trace draws other numbers
-            seed, seed2 = self._entropy.getrandbits(63), self._entropy.getrandbits(63)
-        maker = _Nodes(node.name)
+        if node.name in self._caller_draws.names:
+            return self._caller_draws.rewritten(node)
+        seed, seed2 = self._seeds(node)
+        maker = RandomNodes(node.name)
         shape = maker.one_row(node.input[0], node.attr["T"].type) if self._alike else node.input[0]
         size = maker.add("Prod", [maker.cast(shape, node.attr["T"].type, tf.int64),
                                  maker.const(np.zeros([1], np.int32))],
                         T=tf.int64, Tidx=tf.int32, keep_dims=False)  # fmt: skip
-        stride = maker.add("Mul", [size, maker.const(np.int64(_STRIDE))], T=tf.int64)
+        stride = maker.add("Mul", [size, maker.const(np.int64(STRIDE))], T=tf.int64)
         position = maker.add("Mul", [stride, RNG_STEP], T=tf.int64)
         low = maker.cast(position, tf.int64.as_datatype_enum, tf.uint64)
-        high = maker.const(np.uint64(seed2 & _MASK))
+        high = maker.const(np.uint64(seed2 & MASK))
         counter = maker.add("Pack", [low, high], T=tf.uint64, N=2, axis=0)
         own_seed = seed ^ _mix(seed2) if self._for_tpu else seed
-        key = maker.const(np.array([own_seed & _MASK], np.uint64))
+        key = maker.const(np.array([own_seed & MASK], np.uint64))
         if not self._alike:
             key = maker.add("BitwiseXor", [key, REPLICA_KEY], T=tf.uint64)
-        algorithm = maker.const(np.int32(_OF_THE_DEVICE if self._for_tpu else _PHILOX))
+        algorithm = maker.const(np.int32(OF_THE_DEVICE if self._for_tpu else PHILOX))
         name = f"{node.name}/row" if self._alike else node.name
         draw = tf.compat.v1.NodeDef(name=name, op=DRAWS[node.op])
         data = [i for i in node.input if not i.startswith("^")]
@@ -134,6 +173,21 @@ class Randomness:
         rows.attr["T"].CopyFrom(node.attr[kind])
         rows.attr["Tidx"].CopyFrom(node.attr["T"])
         return [*maker.nodes, *last, rows]
+
+    def inputs_of(self, name: str) -> list[str]:
+        """Returns the references that a rewritten node takes from outside."""
+        return self._caller_draws.inputs_of(name) or self.inputs
+
+    def _draw(self, node: tf.compat.v1.NodeDef) -> Any:
+        seed, seed2 = self._seeds(node)
+        return draw_function(node, seed ^ _mix(seed2) if self._for_tpu else seed, seed2,
+                             self._for_tpu, self._for_xla)  # fmt: skip
+
+    def _seeds(self, node: tf.compat.v1.NodeDef) -> tuple[int, int]:
+        seed, seed2 = node.attr["seed"].i, node.attr["seed2"].i
+        if not seed and not seed2:  # unseeded: every trace draws other numbers
+            return self._entropy.getrandbits(63), self._entropy.getrandbits(63)
+        return seed, seed2
 
     def for_replica(self, graph_def: tf.compat.v1.GraphDef, replica: int) -> tf.compat.v1.GraphDef:
         """Returns a copy of the GraphDef in which ops that stay stateful draw another stream.
@@ -161,7 +215,7 @@ class Randomness:
 
     def _set_seed(self, node: tf.compat.v1.NodeDef, replica: int) -> None:
         if is_seeded(node) and (node.attr["seed"].i or node.attr["seed2"].i):
-            seed = (node.attr["seed2"].i ^ (replica * _GOLDEN)) & (_MASK >> 1)
+            seed = (node.attr["seed2"].i ^ (replica * _GOLDEN)) & (MASK >> 1)
             node.attr["seed2"].i = seed or 1
         if node.op in self._random_functions:
             node.op = _clone_name(node.op, replica)
@@ -200,49 +254,7 @@ def _mix(number: int) -> int:
     They are SplitMix64's (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
     OOPSLA 2014). A product alone would give equal keys to ops of different replicas.
     """
-    state = (number + _GOLDEN) & _MASK
-    state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _MASK
+    state = (number + _GOLDEN) & MASK
+    state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & MASK
     return state ^ (state >> 31)
-
-
-class _Nodes:
-    """NodeDefs made for one random node, named below it."""
-
-    def __init__(self, prefix: str):
-        self._prefix = prefix
-        self.nodes: list[tf.compat.v1.NodeDef] = []
-
-    def add(self, op: str, inputs: list[str], **attrs: tf.DType | bool | int) -> str:
-        node = tf.compat.v1.NodeDef(name=f"{self._prefix}/draw_{len(self.nodes)}", op=op)
-        node.input.extend(inputs)
-        for name, value in attrs.items():
-            if isinstance(value, tf.DType):
-                node.attr[name].type = value.as_datatype_enum
-            elif isinstance(value, bool):
-                node.attr[name].b = value
-            else:
-                node.attr[name].i = value
-        self.nodes.append(node)
-        return node.name
-
-    def one_row(self, shape: str, kind: int) -> str:
-        """Returns a shape with its first size replaced by 1; the shape of a scalar is unchanged."""
-        number = tf.as_dtype(kind)
-        zero, one = (self.const(np.array([n], np.int32)) for n in (0, 1))
-        head = self.add("StridedSlice", [shape, zero, one, one], T=number, Index=tf.int32)
-        tail = self.add("StridedSlice", [shape, one, one, one], T=number, Index=tf.int32,
-                        end_mask=1)  # fmt: skip
-        first_size = self.add("OnesLike", [head], T=number)
-        axis = self.const(np.int32(0))
-        return self.add("ConcatV2", [first_size, tail, axis], T=number, N=2, Tidx=tf.int32)
-
-    def const(self, value: np.generic | np.ndarray) -> str:
-        name = self.add("Const", [], dtype=tf.as_dtype(value.dtype))
-        self.nodes[-1].attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value))
-        return name
-
-    def cast(self, ref: str, source: int, target: tf.DType) -> str:
-        if source == target.as_datatype_enum:
-            return ref
-        return self.add("Cast", [ref], SrcT=tf.as_dtype(source), DstT=target, Truncate=False)

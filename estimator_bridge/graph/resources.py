@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
 import tensorflow as tf
@@ -136,6 +136,21 @@ class Resources:
         for name in missing:
             if nodes[name].op != "VarHandleOp":
                 self._host_handles[name] = self._make_hosted(name)
+
+    def add_counters(self, sizes: Mapping[str, int]) -> None:
+        """Creates the missing ones of some variables that the graph has not, all zeros: int64."""
+        sizes = {name: size for name, size in sizes.items() if name not in self.variables}
+        nodes = []
+        for name, size in sizes.items():
+            node = tf.compat.v1.NodeDef(name=name, op="VarHandleOp")
+            node.attr["dtype"].type = tf.int64.as_datatype_enum
+            node.attr["shape"].shape.CopyFrom(tf.TensorShape([size]).as_proto())
+            nodes.append(node)
+        self.variables.update(self._make_variables(nodes))
+        with eager_mode():
+            for name, size in sizes.items():
+                for copy in self.copies(name):
+                    copy.assign(tf.zeros([size], tf.int64))
 
     def handles(self, refs: set[str]) -> dict[str, tf.Tensor]:
         """Returns handles by reference, captured by the function under construction.

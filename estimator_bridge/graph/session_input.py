@@ -13,6 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.graph.elements_ahead import ElementsAhead
 from estimator_bridge.graph.snapshot import Snapshot, node_name
 from estimator_bridge.tensorflow_private.datasets import end_iterator
 from estimator_bridge.tensorflow_private.names import eager_mode
@@ -150,6 +151,9 @@ class SessionInput:
       refusal: why a run of the session cannot draw; None if it can.
       divides: whether a step leaves parts undrawn that it does not need.
       is_in_order: whether the batch of a step is drawn after the step before it, not during it.
+
+    Attributes:
+      ahead: elements that steps have drawn already.
     """
 
     def __init__(
@@ -163,6 +167,7 @@ class SessionInput:
         self._parts, self._open_input = list(parts), open_input
         self._refusal, self.divides, self.is_in_order = refusal, divides, is_in_order
         self._iterator: Any = None
+        self.ahead = ElementsAhead()
 
     @property
     def iterator(self) -> Any:
@@ -256,7 +261,7 @@ class SessionInput:
         with eager_mode():
             for number in sorted(parts):
                 try:
-                    flat = iterator.take(number)
+                    flat = self._take_ahead() or iterator.take(number)
                 except StopIteration:
                     raise tf.errors.OutOfRangeError(
                         None,
@@ -266,6 +271,19 @@ class SessionInput:
                     ) from None
                 values.update(zip(self._parts[number].refs, flat))
         return {ref: value for ref, value in values.items() if " " not in ref}
+
+    def _take_ahead(self) -> list[tf.Tensor]:
+        """Returns an element that steps have drawn; none if there is none.
+
+        Raises:
+          StopIteration: the input ended there.
+        """
+        elements = self.ahead.take(1)
+        if elements is None:
+            return []
+        if not elements.size:
+            raise StopIteration
+        return [tf.constant(column[0]) for column in elements.columns]
 
 
 def _empty(spec: tf.TensorSpec) -> tf.Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.compile_for import Argument, Finding, LoweredStep
+from estimator_bridge.compile_for.lowered import DRAW_IN_FUNCTION
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import JoinFn, Lifted, Resources, Snapshot
 from estimator_bridge.graph.compilable import find_obstacles, lowering_error, not_compilable
@@ -110,7 +111,7 @@ class StepLowering:
             len(self.lifted.sums),
             tuple(self._in_float64()),
             tuple(self._without_static_shape()),
-            random_ops=tuple(sorted(self.lifted.random_names)),
+            random_ops=(*sorted(self.lifted.random_names), DRAW_IN_FUNCTION),
         )
 
     def _compile(

@@ -71,6 +71,7 @@ class ReplicaStep:
             keeps_cores=cores_per_replica(strategy) > 1,
             bakes_constants=True,
         )
+        resources.add_counters(self._lifted.counters)
         _check_fed(snapshot, self._lifted.names)
         resources.inputs.check_not_read_elsewhere(self._lifted.names)
         if request.jit_compile:
@@ -241,7 +242,9 @@ class ReplicaStep:
 def _streams(request: LoopRequest, strategy: tf.distribute.Strategy) -> RandomStreams:
     on_jax = isinstance(strategy, JaxStrategy)
     by_device = strategy.device_draws if on_jax else is_on_tpu(strategy)
-    return RandomStreams(request.draws_alike, by_device, for_xla=on_jax and not by_device)
+    return RandomStreams(
+        request.draws_alike, by_device, for_xla=on_jax and not by_device, has_counters=True
+    )
 
 
 def _check_fed(snapshot: Snapshot, names: Sequence[str]) -> None:

@@ -206,6 +206,9 @@ class ProgramInput:
 
         refusal = self.plan.refusal
         session.input = SessionInput(static, open_input, refusal, divides, not may_be_ahead)
+        # A saved position is that of the iterator.
+        keeps_position = self.session.resources.inputs.keeps_positions
+        session.input.ahead.is_allowed = may_be_ahead and not (divides or keeps_position)
         return session.input
 
     def end(self) -> None:

@@ -228,3 +228,50 @@ def test_predictions_are_those_of_emulated_cores(trained):
     assert [len(each) for each in rows] == [10, 10]
     for there, here in zip(*rows):
         check_near(here, there)
+
+
+def recurrent_model_fn(features, labels, mode, params):
+    """A recurrent net with dropout in its loop, as long as the longest row, and in a branch."""
+    del labels
+    x = features[:, :4, None] * tf.ones([1, 1, 2])
+    lengths = None
+    if params["has_lengths"]:
+        lengths = 1 + tf.cast(tf.abs(features[:, 4]) > 0.5, tf.int32)
+    cell = v1.nn.rnn_cell.DropoutWrapper(
+        v1.nn.rnn_cell.BasicLSTMCell(3), state_keep_prob=0.6, output_keep_prob=0.7
+    )
+    outputs, state = v1.nn.dynamic_rnn(cell, x, lengths, dtype=tf.float32)
+    hidden = tf.reduce_mean(outputs, 1) + state.h
+    if params["has_lengths"]:
+        hidden = tf.cond(features[0, 0] > 0.0, lambda: tf.nn.dropout(hidden, 0.3), lambda: hidden)
+    loss = tf.reduce_mean(tf.square(v1.layers.dense(hidden, 1) - features[:, :1]))
+    optimizer = eb.tpu.CrossShardOptimizer(v1.train.MomentumOptimizer(0.1, 0.9))
+    train_op = optimizer.minimize(loss, v1.train.get_global_step())
+    return eb.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def recurrent(master, folder, **params):
+    config = eb.tpu.RunConfig(
+        master=master, model_dir=str(folder), tf_random_seed=11,
+        tpu_config=eb.tpu.TPUConfig(iterations_per_loop=2),
+    )  # fmt: skip
+    return eb.tpu.TPUEstimator(recurrent_model_fn, config=config, params=params, train_batch_size=4)
+
+
+def test_dropout_in_a_recurrent_net_is_that_of_emulated_cores(tmp_path):
+    trained = []
+    for number, master in enumerate((CORES, JAX)):
+        estimator = recurrent(master, tmp_path / str(number), has_lengths=True)
+        trained.append(values(train(estimator, 6).latest_checkpoint()))
+    check_near(trained[1], trained[0])
+
+
+@pytest.mark.parametrize("master", [CORES, JAX])
+def test_dropout_in_a_recurrent_net_goes_on_after_a_resume(tmp_path, master):
+    whole = train(recurrent(master, tmp_path / "whole", has_lengths=False), 6)
+    for steps in (2, 6):
+        resumed = train(recurrent(master, tmp_path / "resumed", has_lengths=False), steps)
+    expected, actual = (values(one.latest_checkpoint()) for one in (whole, resumed))
+    assert actual.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(actual[name], value, err_msg=name)

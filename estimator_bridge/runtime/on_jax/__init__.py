@@ -2,13 +2,16 @@
 
 ``JaxLoop`` uses the engine's step: ``ReplicaStep`` lifts it, ``StepLowering`` lowers one replica's
 part to HLO as for ``--compile-for``, with the updated variables as further results.
-``lowered_module`` makes it a JAX primitive whose lowering inlines it, and ``program``
-calls that in a ``lax.while_loop`` under ``shard_map``, over a mesh with a device for each replica,
-with donated state. Replica numbers and sums over replicas become those of the mesh. TensorFlow
-reads the batches of a block of up to 256 steps or 64 MB (``block_reader``) while JAX runs
-the block before it. Blocks are padded to a few sizes, so that JAX compiles few programs. The host's
-part, such as metrics, follows a block, step by step (``host_steps``). On CPUs a step with
-convolutions is a block of its own, without a loop, in which XLA computes them ten times as slowly.
+``lowered_module`` makes it a JAX primitive whose lowering inlines it, and ``program`` calls that in
+a ``lax.while_loop`` under ``shard_map``, over a mesh with a device for each replica, with donated
+state. Replica numbers and sums over replicas become those of the mesh. TensorFlow reads the batches
+of a block of up to 256 steps or 64 MB (``block_reader``) while JAX runs the block before it. If
+nobody can notice that an input is read early, and no hook saves its position, the first block of
+the next call is read and placed on the devices while the last steps of a call run
+(``graph/elements_ahead.py``). Blocks are padded to a few sizes, so that JAX compiles few programs.
+The host's part, such as metrics, follows a block, step by step (``host_steps``). On CPUs a step
+with convolutions is a block of its own, without a loop, in which XLA computes them ten times as
+slowly.
 
 Each device keeps its own copy of a variable, so batch normalization's averages differ between
 replicas, and a checkpoint has the first replica's, as on a TPU, or the mean where the program

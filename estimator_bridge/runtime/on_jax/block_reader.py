@@ -29,12 +29,14 @@ class ReadBlock(NamedTuple):
       has_ended: whether the input ended before the block was full.
       short_batch: the flat components of a batch that is smaller than the others; None if the
         block does not end before one.
+      placed: the parts on the devices, with rows added; None if they are not there yet.
     """
 
     steps: int
     parts: list[np.ndarray]
     has_ended: bool
-    short_batch: list[tf.Tensor] | None
+    short_batch: list[tf.Tensor] | None = None
+    placed: list[Any] | None = None
 
 
 @dataclasses.dataclass
@@ -90,13 +92,13 @@ class BlockReader:
         assert reading.many is not None
         number, *parts = reading.many(*drawn_from)
         count = int(number)
-        arrays = [part.numpy()[:count] for part in parts]
+        arrays = [_array(part)[:count] for part in parts]
         return ReadBlock(count, arrays, count < reading.many_size, None)
 
     def _read_some(self, reading: _Reading, drawn_from: list[tf.Tensor], steps: int) -> ReadBlock:
         flat = reading.some(*drawn_from, tf.constant(steps, tf.int64))
         count, has_next, short_size = (int(value) for value in flat[:3])
-        parts = [part.numpy() for part in flat[3 : 3 + len(self._numbers)]]
+        parts = [_array(part) for part in flat[3 : 3 + len(self._numbers)]]
         rest = list(flat[3 + len(self._numbers) :])
         short = [part[:short_size] for part in rest] if short_size else None
         has_ended = count < steps and not has_next and not short_size
@@ -206,6 +208,14 @@ def _concatenate(blocks: Sequence[ReadBlock]) -> ReadBlock:
     parts = [np.concatenate(column) for column in zip(*(block.parts for block in nonempty))]
     last = blocks[-1]
     return ReadBlock(sum(block.steps for block in blocks), parts, last.has_ended, last.short_batch)
+
+
+def _array(tensor: tf.Tensor) -> np.ndarray:
+    """Returns a tensor's values, without a copy where its type has a buffer."""
+    try:
+        return np.asarray(memoryview(tensor))
+    except (BufferError, TypeError, ValueError):
+        return tensor.numpy()
 
 
 def _components(element: Any, is_sized: bool) -> list[tf.Tensor]:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from estimator_bridge.errors import NotOnJaxError
+from estimator_bridge.graph.elements_ahead import ElementsAhead
 from estimator_bridge.runtime.block_input import BlockInput
 from estimator_bridge.runtime.on_jax.block_reader import BlockReader, ReadBlock
 from estimator_bridge.runtime.on_jax.program import Results, whole_sharding
@@ -19,6 +21,7 @@ from estimator_bridge.runtime.workers import workers_of
 
 __all__ = ["Blocks"]
 
+_NO_LIMIT = 1 << 62
 # A call's first block is read before anything runs, so a call has several.
 _BLOCKS_OF_CALL, _LEAST_STEPS = 8, BlockInput.MOST_STEPS
 
@@ -27,6 +30,7 @@ class Blocks:
     """Runs any number of a step's steps.
 
     A NaN in the loss ends the steps. The batches of its block, and of the block after it, are lost.
+    If nobody can notice it, a call ends with the first batches of the next one read and placed.
     A batch of an input that must not be read ahead is a block of its own, drawn after the step
     before. Of several processes, each reads its own part of each batch. Before each block they
     agree on how many batches all of them have: the steps end where the first input does.
@@ -39,6 +43,7 @@ class Blocks:
         self._step = step
         self._reader = BlockReader(step.layout, step.run.used_inputs)
         self._values = _values_of(step)
+        self._usual = 1  # the steps of a block, as the last call had them
         self._sizes: list[int] = []  # of the blocks for which the program is compiled
 
     def __call__(
@@ -51,17 +56,21 @@ class Blocks:
     ) -> LoopResult:
         """Runs up to ``steps`` steps; see ``StepLoop``."""
         step, host = self._step, self._step.host
-        most = self._most(steps, limit)
+        left = self._left(limit)
+        most = min(steps, left)
         results, step_count, block = [step.program.start()], 0, None
         host.begin()
         source = step.session.input
         is_in_order = source is not None and source.is_in_order
-        usual = min(step.steps_of_block, _usual_block(most))
+        usual = self._usual = min(step.steps_of_block, _usual_block(most))
+        ahead = self._ahead(iterator)
         while step_count < most:
             if is_in_order and self._is_nan(results[-1:]):  # which waits for the step
                 break
-            size = 1 if is_in_order else min(usual, most - step_count)
-            block = self._agreed(self._reader(iterator, size), size)
+            size = 1 if is_in_order else _first_block(most - step_count, usual)
+            if ahead is not None and ahead.count:
+                size = min(usual, most - step_count, ahead.count)
+            block = self._agreed(self._read(iterator, size, ahead), size)
             if step.program.is_single and self._is_nan(results[-1:]):
                 break
             if block.steps:
@@ -75,7 +84,9 @@ class Blocks:
             if block.steps < size or self._is_nan(results[-2:-1]):
                 break
             if not step.is_counted:
-                most = min(most, step_count + self._most(steps - step_count, limit))
+                most = min(most, step_count + min(steps - step_count, self._left(limit)))
+        if ahead is not None and step_count == steps < left and step.counter is not None:
+            self._read_ahead(ahead, iterator, min(usual, steps))
         self._wait(results[-1])
         ran = sum(int(result.steps) for result in results)
         has_ended = block is not None and ran == step_count
@@ -118,24 +129,61 @@ class Blocks:
             return block
         (missing,) = workers.largest([size - block.steps])
         parts = [part[: size - missing] for part in block.parts]
-        return ReadBlock(size - missing, parts, missing > 0, None)
+        return ReadBlock(size - missing, parts, missing > 0)
 
     def _count(self) -> int:
         assert self._step.counter is not None
         return self._values.number(self._step.counter, self._step.session.resources)
 
-    def _most(self, steps: int, limit: int | None) -> int:
+    def _left(self, limit: int | None) -> int:
         """Returns how many steps the counter leaves to run."""
         if self._step.counter is None or limit is None:
-            return steps
-        return min(steps, limit - self._count())
+            return _NO_LIMIT
+        return limit - self._count()
+
+    def _ahead(self, iterator: Any) -> ElementsAhead | None:
+        """Returns what is drawn ahead of an iterator; None if somebody could notice."""
+        source = self._step.session.input
+        if source is None or not source.ahead.is_allowed or source.iterator is not iterator:
+            return None
+        return source.ahead
+
+    def _read(self, iterator: Any, size: int, ahead: ElementsAhead | None) -> ReadBlock:
+        """Reads batches, after those that are there already."""
+        elements = ahead.take(size) if ahead is not None else None
+        if elements is None:
+            return self._reader(iterator, size)
+        parts = [elements.columns[i] for i in self._step.run.used_inputs]
+        return ReadBlock(elements.size, parts, elements.has_ended, placed=elements.placed)
+
+    def _read_ahead(self, ahead: ElementsAhead, iterator: Any, size: int) -> None:
+        """Draws the first batches of the next call, and places them, while the last steps run.
+
+        Other loops of the same input take them too, so they are whole.
+        """
+        step = self._step
+        is_whole = step.run.used_inputs == list(range(step.run.inputs))
+        is_shared = step.strategy.processes is not None
+        if ahead.is_paused or not ahead.is_empty or is_shared or not is_whole:
+            return
+        if step.layout.full_batch is not None:
+            return
+        try:
+            block = self._reader(iterator, size)
+        except tf.errors.OpError as error:
+            ahead.keep_error(error)
+            return
+        placed = step.program.place(self._padded(block)) if block.steps else None
+        ahead.keep(block.steps, block.parts, block.has_ended, placed)
 
     def _start(
         self, block: ReadBlock, position: int, before: Results, fed: Sequence[np.ndarray]
     ) -> Results:
         """Starts the steps of a block."""
         program, size = self._step.program, self._pad(block.steps)
-        parts = [_with_rows(part, size) for part in block.parts]
+        parts = block.placed
+        if parts is None or any(len(part) != size for part in parts):
+            parts = program.place(self._padded(block))
 
         def run(fixed: Sequence[Any], updated: Sequence[Any]) -> Any:
             return program((block.steps, size), position, before, parts, fed, fixed, updated)
@@ -143,19 +191,29 @@ class Blocks:
         resources = self._step.session.resources
         return self._values.run(run, program.fixed, program.updated, resources)
 
+    def _padded(self, block: ReadBlock) -> list[np.ndarray]:
+        size = self._pad(block.steps)
+        return [_with_rows(part, size) for part in block.parts]
+
     def _pad(self, count: int) -> int:
         """Returns the size of a block: one of those already compiled, or a power of two."""
         most = max(4 * count, _LEAST_STEPS)
         fitting = [size for size in self._sizes if count <= size <= most]
         if fitting:
             return min(fitting)
-        self._sizes.append(padded_block(count))
+        usual = padded_block(self._usual)  # of the blocks that follow
+        self._sizes.append(usual if count <= usual <= most else padded_block(count))
         return self._sizes[-1]
 
 
 def _usual_block(steps: int) -> int:
     """Returns the steps of a block, of a call of so many steps."""
     return max(padded_block(math.ceil(steps / _BLOCKS_OF_CALL)), _LEAST_STEPS) if steps > 0 else 1
+
+
+def _first_block(steps: int, usual: int) -> int:
+    """Returns the steps of the next block: the first one is small, so that it is read soon."""
+    return steps % usual or usual
 
 
 def _with_rows(part: np.ndarray, size: int) -> np.ndarray:

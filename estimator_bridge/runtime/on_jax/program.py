@@ -160,12 +160,20 @@ class StepsProgram:
         whole = NamedSharding(self.mesh, PartitionSpec())
         return Results(0, on_devices(np.zeros((), np.float32), whole), last, [])
 
+    def place(self, batches: Sequence[np.ndarray]) -> list[Any]:
+        """Returns the components of a block of batches on the devices; of several processes, its.
+
+        Args:
+          batches: the components; of several processes, this one's part of each batch.
+        """
+        return [own_part(*pair) for pair in zip(batches, self.parts)]
+
     def __call__(
         self,
         block: tuple[int, int],
         position: int,
         before: Results,
-        batches: Sequence[np.ndarray],
+        parts: Sequence[Any],
         fed: Sequence[np.ndarray],
         fixed: Sequence[Any],
         updated: Sequence[Any],
@@ -174,19 +182,18 @@ class StepsProgram:
 
         Args:
           block: the number of batches, from the first one on, to run steps with, and the number of
-            rows of ``batches``, for which the program is compiled.
+            rows of ``parts``, for which the program is compiled.
           position: the number of earlier steps.
           before: the results of the steps before; after a NaN loss, none runs.
-          batches: the components of a block of batches; of several processes, this one's part.
+          parts: the components of a block of batches, as ``place`` returns them.
           fed: the fed values.
           fixed: the arrays of ``self.fixed``.
           updated: the arrays of ``self.updated``, whose memory is reused.
         """
-        parts = [own_part(*pair) for pair in zip(batches, self.parts)]
         (count, rows), position = block, position if self.shape.is_random else 0
         step_count, loss, last, each, new = self.jitted(
             np.int64(count), np.zeros(rows, bool), np.int64(position), before.loss, before.last,
-            parts, list(fed), list(fixed), list(updated),
+            list(parts), list(fed), list(fixed), list(updated),
         )  # fmt: skip
         return Results(step_count, loss, last, each), new
 

@@ -42,19 +42,20 @@ def check_step(run: ReplicaStep, session: LiftedSession, strategy: JaxStrategy) 
     random_functions = functions_where(library, is_seeded)
     with_position = set(run.random_names)
     for node in (nodes[n] for n in run.names):
-        draws = is_seeded(node) and node.name not in with_position
-        may_differ = strategy.device_draws or node.name not in with_position
+        may_differ = strategy.device_draws or not is_seeded(node) or node.name not in with_position
         if not (may_differ or has_same_draws(node)):
             raise NotOnJaxError(
                 f"{node.name!r} ({node.op} of {tf.as_dtype(node.attr['dtype'].type).name}), at "
                 f"{line_of_node(graph, node.name)}: XLA would draw other numbers than TensorFlow. "
                 f"Steps on {name} draw uniform and normal floats, and integers. {INSTEAD_OF_JAX}"
             )
-        if draws or called_functions(node) & random_functions:
+        if node.name not in with_position and (
+            is_seeded(node) or called_functions(node) & random_functions
+        ):
             raise NotOnJaxError(
                 f"{node.name!r} draws random numbers ({node.op}), at "
                 f"{line_of_node(graph, node.name)}, without a position that a resumed run could "
-                "continue from: it is a shuffle, a sampler, or in a loop or branch. Steps on "
+                "continue from: it is a shuffle, a sampler, or in a loop's condition. Steps on "
                 f"{name} have no such streams, and XLA would ignore the seed. {INSTEAD_OF_JAX}"
             )
 

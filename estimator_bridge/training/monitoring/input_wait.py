@@ -17,6 +17,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph import host_device
+from estimator_bridge.graph.elements_ahead import ElementsAhead
 from estimator_bridge.runtime import LoopResult, StepLoop
 from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.training.monitoring.drawn_batches import DrawnBatches
@@ -112,9 +113,17 @@ class MeasuredLoop:
       loop: the loop.
       wait: takes the measurements.
       batches: draws batches into memory.
+      ahead: what the steps have drawn ahead of the input.
     """
 
-    def __init__(self, loop: StepLoop, wait: InputWait, batches: DrawnBatches):
+    def __init__(
+        self,
+        loop: StepLoop,
+        wait: InputWait,
+        batches: DrawnBatches,
+        ahead: ElementsAhead | None = None,
+    ):
+        self._ahead = ahead or ElementsAhead()
         self._loop, self._wait, self._batches = loop, wait, batches
         self.request, self.sums = loop.request, loop.sums
         self.has_effects, self.draws_more = loop.has_effects, loop.draws_more
@@ -135,6 +144,10 @@ class MeasuredLoop:
         samples = 0
         if self._is_compiled and self._may_sample(iterator, steps):
             samples = self._wait.steps_to_sample(steps)
+        # Samples are drawn from the iterator: now, or once steps have taken what is ahead of it.
+        self._ahead.is_paused = samples > 0
+        if samples > steps - self._ahead.count:
+            samples = 0
         if samples < steps:
             begin_time = self._wait.clock()
             result = self._loop(iterator, steps - samples, rng_step, limit, fed, start, singly)

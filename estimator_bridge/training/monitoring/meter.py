@@ -62,7 +62,10 @@ class Meter:
         loop = self._program.make_loop(*references, **options)
         if self._names is None:
             self._names = loop.names
-        return loop if self._wait is None else MeasuredLoop(loop, self._wait, self._batches)
+        if self._wait is None:
+            return loop
+        source = self._program.session.input
+        return MeasuredLoop(loop, self._wait, self._batches, source.ahead if source else None)
 
     def measure(self, report: StepReport) -> StepReport:
         """Returns a report with the figures of the time since the last one."""

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 import estimator_bridge as eb
+from estimator_bridge.graph.elements_ahead import ElementsAhead
 from estimator_bridge.runtime import LoopResult
 from estimator_bridge.training.monitoring.drawn_batches import DrawnBatches
 from estimator_bridge.training.monitoring.input_wait import InputWait, MeasuredLoop
@@ -67,6 +68,24 @@ def test_each_report_has_a_share_if_samples_are_longer_than_calls():
         loop(data, 50)
         shares.append(wait.share())
     assert shares[6:] == [pytest.approx(0.9, abs=0.01)] * 6
+
+
+def test_no_sample_is_drawn_before_what_the_steps_have_drawn_already():
+    """A sample draws from the iterator, which is behind elements that steps drew ahead."""
+    raw, wait, _, data = measured(0.01, 0.02)
+    ahead = ElementsAhead(is_allowed=True)
+    loop = MeasuredLoop(raw, wait, DrawnBatches(), ahead)
+    loop(data, 10)
+    loop(data, 10)
+    assert not ahead.is_paused
+    ahead.keep(8, [np.zeros([8, 1])], False)
+    loop(data, 10)
+    assert raw.calls[-1][0] == 10
+    assert ahead.is_paused  # so that a later call can take a sample
+    ahead.take(8)
+    loop(data, 10)
+    assert [call[0] for call in raw.calls[-2:]] == [5, 5]
+    assert ahead.is_paused
 
 
 class SlowDraws(DrawnBatches):
