@@ -47,7 +47,7 @@ in_parallel = tf.data.Dataset.map
 def in_order(data, function, num_parallel_calls=None, deterministic=None, **options):
     return in_parallel(data, function, **options)
 tf.data.Dataset.map = in_order  # threads would draw random numbers in any order
-def both_in_order(function, batch_size, num_parallel_batches=None, drop_remainder=False, *others, **_):
+def both_in_order(function, batch_size, num_batches=None, drop_remainder=False, *others, **_):
     return lambda data: in_order(data, function).batch(batch_size, drop_remainder)
 tf.data.experimental.map_and_batch = both_in_order
 if hasattr(tf, "contrib"):
