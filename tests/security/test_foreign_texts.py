@@ -2,13 +2,13 @@
 
 import json
 import os
-import time
 from pathlib import Path
 
 import pytest
 from absl import flags as absl_flags
 from hypothesis import given
 from hypothesis import strategies as st
+from processor_time import least_secs
 
 from estimator_bridge.base.any_files import is_plain_name, open_bytes
 from estimator_bridge.base.foreign_json import MOST_LEVELS, foreign_json
@@ -49,10 +49,11 @@ def test_json_is_read_as_python_reads_it(value):
     ids=["deep", "deep objects", "twice", "nan", "infinity", "unfinished", "one too deep", "long"],
 )  # fmt: skip
 def test_json_with_traps_is_refused_at_once(text):
-    start = time.process_time()
-    with pytest.raises(ValueError):
-        foreign_json(text)
-    assert time.process_time() - start < 2
+    def read():
+        with pytest.raises(ValueError):
+            foreign_json(text)
+
+    assert least_secs(read) < 2
 
 
 def test_brackets_in_strings_are_no_depth():
@@ -131,10 +132,12 @@ BOMB = "a: &a [x, x, x]\n" + "".join(
 def test_a_config_file_with_traps_is_refused_at_once(tmp_path, text, message):
     path = tmp_path / "run.yaml"
     path.write_text(text)
-    start = time.process_time()
-    with pytest.raises(FlagsError, match=message):
-        with_config(["p", f"--config={path}"], flag_values())
-    assert time.process_time() - start < 2
+
+    def read():
+        with pytest.raises(FlagsError, match=message):
+            with_config(["p", f"--config={path}"], flag_values())
+
+    assert least_secs(read) < 2
 
 
 def test_an_alias_of_one_value_is_that_value(tmp_path):
