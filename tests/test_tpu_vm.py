@@ -74,7 +74,7 @@ def test_a_failed_start_says_which_runtime_the_chip_has():
     text = advice_after_failure({}, "tpu7x", {"tensorflow": "2.21.0"}, "")
     assert "TPU7x, for which there is no TensorFlow. JAX runs the steps" in text
     text = advice_after_failure({}, None, {"tensorflow": "2.21.0"}, "")
-    assert "no support for TPUs. tensorflow-tpu has it, for v2 to v6e: pip install " in text
+    assert "does not support TPUs. tensorflow-tpu supports v2 to v6e: pip install " in text
     assert "name the TPU 'jax'" in text and text.endswith("\n")
     text = advice_after_failure({}, "v6e", TPU, "")
     assert "export NEXT_PLUGGABLE_DEVICE_USE_C_API=true" in text

@@ -118,8 +118,8 @@ def advice_after_failure(
         )
     if chip is None and TENSORFLOW_TPU not in versions:
         notes.append(
-            "The installed TensorFlow has no support for TPUs. tensorflow-tpu has it, for v2 to "
-            f"v6e: {keep_command()}. JAX has it for every TPU: pip install 'estimator-bridge[jax]' "
+            "The installed TensorFlow does not support TPUs. tensorflow-tpu supports v2 to v6e: "
+            f"{keep_command()}. JAX supports every TPU: pip install 'estimator-bridge[jax]' "
             "'jax[tpu]', and name the TPU 'jax'."
         )
     return "".join(f"{note}\n" for note in notes)

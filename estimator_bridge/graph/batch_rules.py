@@ -8,7 +8,6 @@ processor's vector. Nor are sums of floats, which depend on their order.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -328,8 +327,3 @@ RULES: dict[str, Callable[[Single], None]] = {
     "Transpose": _transpose,
     "Unpack": _unpack,
 }
-
-
-def row_bytes(shape: tf.TensorShape, kind: tf.DType) -> int:
-    """Returns the size of a value; 0 if it is not known."""
-    return math.prod(shape.as_list()) * kind.size if shape.is_fully_defined() else 0

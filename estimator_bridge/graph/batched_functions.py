@@ -9,13 +9,8 @@ from typing import Any, TypeAlias
 
 import tensorflow as tf
 
-from estimator_bridge.graph.batch_rules import (
-    RULES,
-    FunctionNodes,
-    NotBatchableError,
-    Single,
-    row_bytes,
-)
+from estimator_bridge.graph.batch_rules import RULES, FunctionNodes, NotBatchableError, Single
+from estimator_bridge.graph.row_pipelines import row_bytes
 from estimator_bridge.tensorflow_private.names import function_def_to_graph
 
 __all__ = ["BATCHED", "batched_function"]
@@ -86,7 +81,8 @@ def _rewritten(function: Any, graph: tf.Graph, components: int, results: _Shapes
         is_batched = [_owner(ref) in batched for ref in node.input]
         if any(is_batched):
             sizes = [row_bytes(t.shape, t.dtype) for t in operation.outputs]
-            if max(sizes) > _LARGE:
+            # A complex product or sum is several of floats, in an order of its own.
+            if max(sizes) > _LARGE or any(t.dtype.is_complex for t in operation.outputs):
                 raise NotBatchableError
             RULES[node.op](Single(operation, node, is_batched, body))
             batched.add(node.name)

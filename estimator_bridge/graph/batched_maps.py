@@ -20,10 +20,10 @@ from estimator_bridge.graph.node_maker import NodeMaker
 from estimator_bridge.graph.row_pipelines import BLIND
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 
-__all__ = ["BATCHES", "FUSED", "maps_of_single_examples", "with_maps_batched"]
+__all__ = ["BATCHES", "maps_of_single_examples", "with_maps_batched"]
 
-BATCHES = frozenset({"BatchDatasetV2", "ParallelBatchDataset"})
-FUSED = "MapAndBatchDataset"
+_FUSED = "MapAndBatchDataset"
+BATCHES = frozenset({"BatchDatasetV2", "ParallelBatchDataset", _FUSED})
 _MAPS = frozenset({"MapDataset", "ParallelMapDataset", "ParallelMapDatasetV2"})
 _PASSED = BLIND | {"PrefetchDataset"}
 
@@ -66,7 +66,7 @@ def maps_of_single_examples(snapshot: Snapshot, graph: tf.Graph) -> set[str]:
 
 
 def _find(snapshot: Snapshot, graph: tf.Graph) -> Iterable[_MappedBatches]:
-    batches = [n for n in snapshot.nodes.values() if n.op in BATCHES or n.op == FUSED]
+    batches = [n for n in snapshot.nodes.values() if n.op in BATCHES]
     if not batches:
         return
     functions = {function.signature.name: function for function in snapshot.library.function}
@@ -82,7 +82,7 @@ def _find(snapshot: Snapshot, graph: tf.Graph) -> Iterable[_MappedBatches]:
 def _mapped(
     batch: tf.compat.v1.NodeDef, snapshot: Snapshot, graph: tf.Graph, functions: dict[str, Any]
 ) -> _MappedBatches | None:
-    node = batch if batch.op == FUSED else snapshot.nodes[node_name(batch.input[0])]
+    node = batch if batch.op == _FUSED else snapshot.nodes[node_name(batch.input[0])]
     first = node  # the examples before the first map that moves
     between: list[Any] = []
     passed: list[Any] = []  # between the last map that moves and the next one
@@ -91,7 +91,7 @@ def _mapped(
         source = snapshot.nodes.get(node_name(node.input[0])) if node.input else None
         if node.op in _PASSED:
             passed.insert(0, node)
-        elif source is not None and (node.op in _MAPS or node.op == FUSED):
+        elif source is not None and (node.op in _MAPS or node.op == _FUSED):
             function = _function_of_batch(node, source, graph, functions)
             if function is None:
                 break
@@ -120,7 +120,7 @@ def _function_of_batch(
     captured = len(node.attr["Targuments"].list.type)
     refs = [tensor_ref(ref) for ref in node.input[1 : 1 + captured]]
     results = [tf.TensorShape(shape) for shape in node.attr["output_shapes"].list.shape]
-    if node.op == FUSED:
+    if node.op == _FUSED:
         results = [shape[1:] for shape in results]
     return batched_function(function, shapes, [_shape(ref, graph) for ref in refs], results)
 
@@ -149,7 +149,7 @@ def _move(maker: NodeMaker, mapped: _MappedBatches) -> None:
         ref = maker.copy(node, f"{name}/between_{i}", ref, output_types=kinds, output_shapes=shapes)
     size = tf.TensorShape(mapped.batch.attr["output_shapes"].list.shape[0])[:1]
     batch_shapes = [size + shape for shape in shapes]
-    if mapped.batch.op == FUSED:
+    if mapped.batch.op == _FUSED:
         sizes = _of_fused(mapped.batch)
         elements = {"output_types": kinds, "output_shapes": batch_shapes}
         ref = maker.add(f"{name}/examples", "BatchDatasetV2", [ref, *sizes], **elements)
@@ -172,7 +172,7 @@ def _of_fused(node: tf.compat.v1.NodeDef) -> list[str]:
 
 def _batched_shapes(node: tf.compat.v1.NodeDef, size: tf.TensorShape) -> list[tf.TensorShape]:
     shapes = [tf.TensorShape(shape) for shape in node.attr["output_shapes"].list.shape]
-    return shapes if node.op == FUSED else [size + shape for shape in shapes]
+    return shapes if node.op == _FUSED else [size + shape for shape in shapes]
 
 
 def _map(
@@ -185,7 +185,7 @@ def _map(
 ) -> None:
     maker.functions[function.signature.name] = function
     attributes = {"f": function.signature.name, **elements}
-    if node.op != FUSED:
+    if node.op != _FUSED:
         maker.copy(node, name, ref, **attributes)
         return
     captured = node.input[1:-3]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import tensorflow as tf
 
 from estimator_bridge.graph.batched_functions import BATCHED
-from estimator_bridge.graph.batched_maps import BATCHES, FUSED, with_maps_batched
+from estimator_bridge.graph.batched_maps import BATCHES, with_maps_batched
 from estimator_bridge.graph.gathered_rows import GATHER, with_rows_gathered
 from estimator_bridge.graph.snapshot import Snapshot
 
@@ -21,9 +21,7 @@ _rewritten: weakref.WeakKeyDictionary[Snapshot, Snapshot] = weakref.WeakKeyDicti
 
 def makes_batches(snapshot: Snapshot, names: Iterable[str]) -> bool:
     """Returns whether, by their types, some of these nodes make batches."""
-    return any(
-        snapshot.nodes[name].op in BATCHES or snapshot.nodes[name].op == FUSED for name in names
-    )
+    return any(snapshot.nodes[name].op in BATCHES for name in names)
 
 
 def with_datasets_rewritten(snapshot: Snapshot, graph: tf.Graph) -> Snapshot:

@@ -21,7 +21,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.graph.node_maker import NodeMaker, set_attribute
-from estimator_bridge.graph.row_pipelines import RowPipeline, find_row_pipelines
+from estimator_bridge.graph.row_pipelines import RowPipeline, find_row_pipelines, row_bytes
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.tensorflow_private.names import op_def
 
@@ -90,11 +90,7 @@ def _is_sliceable(pipeline: RowPipeline) -> bool:
 
 def _row_bytes(pipeline: RowPipeline) -> int:
     """Returns the size of a row; components of unknown shape do not count."""
-    return sum(
-        math.prod(shape.as_list()) * kind.size
-        for shape, kind in zip(pipeline.shapes, pipeline.types)
-        if shape.is_fully_defined()
-    )
+    return sum(map(row_bytes, pipeline.shapes, pipeline.types))
 
 
 def _slice(maker: NodeMaker, pipeline: RowPipeline) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 
-__all__ = ["BLIND", "RowPipeline", "find_row_pipelines"]
+__all__ = ["BLIND", "RowPipeline", "find_row_pipelines", "row_bytes"]
 
 _REPEATS = frozenset({"RepeatDataset"})
 # What these do to elements depends on their number and order, and on nothing in them.
@@ -59,6 +60,11 @@ class RowPipeline:
     def shapes(self) -> list[tf.TensorShape]:
         """The shapes of a row."""
         return [tf.TensorShape(s) for s in self.source.attr["output_shapes"].list.shape]
+
+
+def row_bytes(shape: tf.TensorShape, kind: tf.DType) -> int:
+    """Returns the size of a value; 0 if it is not known."""
+    return math.prod(shape.as_list()) * kind.size if shape.is_fully_defined() else 0
 
 
 def find_row_pipelines(snapshot: Snapshot, graph: tf.Graph) -> Iterator[RowPipeline]:

@@ -202,7 +202,10 @@ def test_the_order_is_the_same(steps, size, drop, parallel, form):
         dataset = applied(tf.data.Dataset.from_tensor_slices((INTEGERS[0], TEXTS)), steps[0])
         dataset = dataset.map(lambda a, text: {"row": a * 2, "text": text}, parallel)
         dataset = applied(dataset, steps[1])
-        last = lambda row: {**row, "first": row["row"][0]}  # noqa: E731
+
+        def last(row):
+            return {**row, "first": row["row"][0]}
+
         if form == "fused":
             way = tf.data.experimental.map_and_batch(last, size, None, drop, parallel)
             dataset = dataset.apply(way)
@@ -313,7 +316,10 @@ def test_a_damaged_record_is_an_error_of_its_batch():
 def test_values_of_a_wrong_size_do_not_become_fewer_examples():
     def make():
         texts = tf.data.Dataset.from_tensor_slices(["abcd"] * 8)  # half of what is wanted
-        eight = lambda t: tf.reshape(tf.io.decode_raw(t, tf.uint8), [8])  # noqa: E731
+
+        def eight(text):
+            return tf.reshape(tf.io.decode_raw(text, tf.uint8), [8])
+
         return texts.map(eight).batch(4)
 
     assert moved(make) == 1
@@ -321,6 +327,8 @@ def test_values_of_a_wrong_size_do_not_become_fewer_examples():
 
 
 LEFT_ALONE = {
+    "complex numbers": lambda a, b: tf.complex(a, b) * tf.complex(b, a),
+    "a sum of complex numbers": lambda a, b: tf.reduce_sum(tf.cast(a, tf.complex64)),
     "the larger of floats": tf.maximum,
     "a float in an integer": lambda a, b: tf.cast(a, tf.int32),
     "a square root": lambda a, b: tf.sqrt(a),

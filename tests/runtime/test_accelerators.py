@@ -129,7 +129,7 @@ def test_an_address_where_nothing_answers():
 def test_a_tpu_of_this_machine_that_is_not_there():
     with pytest.raises(AcceleratorNotFoundError, match="'local' could not be initialized") as one:
         strategies.tpu_strategy(master="local")
-    assert "\nThe installed TensorFlow has no support for TPUs. tensorflow-tpu has it" in str(
+    assert "\nThe installed TensorFlow does not support TPUs. tensorflow-tpu supports" in str(
         one.value
     )
 
