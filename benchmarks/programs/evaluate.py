@@ -6,13 +6,13 @@ import dataclasses
 import functools
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from benchmarks.estimators import estimators, tf, v1
+from benchmarks.estimators import estimators, tf
 from benchmarks.models.mlp import MLP
 from benchmarks.orders import Orders
+from benchmarks.restore_time import RestoreTime
 
 __all__ = ["Input", "answer", "serve"]
 
@@ -36,7 +36,7 @@ def serve(way: str, orders: Orders, examples: int, batch: int, calls: int = 1) -
 
 def answer(orders: Orders, call: Callable[[], int], examples: int, calls: int) -> None:
     """Executes orders by calls, each of which returns the number of examples that it saw."""
-    restore_time = _RestoreTime()
+    restore_time = RestoreTime()
     for _ in orders:
         start, restore_time.seconds = time.perf_counter(), 0.0
         example_count = sum(call() for _ in range(calls))
@@ -47,24 +47,6 @@ def answer(orders: Orders, call: Callable[[], int], examples: int, calls: int) -
             overhead_ms = 1000 * (seconds - restore_time.seconds) / calls
             figures["a call beside reading the checkpoint, ms"] = overhead_ms
         orders.tell(**figures)
-
-
-class _RestoreTime:
-    """Measures how long savers restore checkpoints.
-
-    Attributes:
-      seconds: their time so far.
-    """
-
-    def __init__(self) -> None:
-        self.seconds, restore = 0.0, v1.train.Saver.restore
-
-        def timed(saver: v1.train.Saver, session: Any, path: str) -> None:
-            start = time.perf_counter()
-            restore(saver, session, path)
-            self.seconds += time.perf_counter() - start
-
-        v1.train.Saver.restore = timed
 
 
 @dataclasses.dataclass(frozen=True)

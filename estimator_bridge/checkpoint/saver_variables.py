@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.graph import restored_contents
+
 __all__ = ["restored_variables"]
 
 
@@ -24,9 +26,8 @@ def restored_variables(graph: tf.Graph, saver_def: Any) -> dict[str, tuple[Any, 
     variables = {}
     if saver_def is not None and saver_def.restore_op_name:
         for operation in _restore_operations(graph, saver_def.restore_op_name):
-            names, slices = (_strings(tensor) for tensor in operation.inputs[1:3])
-            for name, part, output in zip(names, slices, operation.outputs):
-                variables[name] = (_full_shape(part, output), output.dtype.base_dtype)
+            for name, _, shape, dtype in restored_contents(operation):
+                variables[name] = (shape, dtype)
     return variables
 
 
@@ -41,22 +42,3 @@ def _restore_operations(graph: tf.Graph, name: str) -> Iterator[tf.Operation]:
             yield operation
         else:
             worklist += [*operation.control_inputs, *(tensor.op for tensor in operation.inputs)]
-
-
-def _strings(tensor: tf.Tensor) -> list[str]:
-    values = tf.get_static_value(tensor)
-    return [] if values is None else [tf.compat.as_str(value) for value in values]
-
-
-def _full_shape(part: str, output: tf.Tensor) -> tf.TensorShape:
-    """Returns the shape of the variable behind a RestoreV2's output."""
-    if part:  # "6 2 0,3:0,2": the full shape, then the slice's rows and columns
-        return tf.TensorShape([int(size) for size in part.split()[:-1]])
-    for consumer in output.consumers():
-        if consumer.type == "Identity":
-            return _full_shape(part, consumer.outputs[0])
-        if consumer.type == "AssignVariableOp" and consumer.inputs[0].op.type == "VarHandleOp":
-            return tf.TensorShape(consumer.inputs[0].op.get_attr("shape"))
-        if consumer.type == "Assign":
-            return consumer.inputs[0].shape
-    return tf.TensorShape(None)

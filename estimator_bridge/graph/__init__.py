@@ -23,6 +23,9 @@ first moves behind it (``batched_maps``), if its function has a form for a batch
 bits (``batched_functions``, ``batch_rules``). Datasets whose position a hook saves are left
 alone, because a saved position fits only the dataset that it comes from.
 
+Checkpoints. A session reads a checkpoint's tensors by several operations (``divided_restores``),
+because one reads all but the largest one after another.
+
 Order. Nodes are imported in the order in which the program made them. ``tf.function`` orders all
 accesses to one variable accordingly, so a read that precedes a write in the program precedes it in
 every run. In TF1 it was a race, unless a control edge decided. One variable is an exception
@@ -104,6 +107,7 @@ operations that both steps and sessions compute count the runs of both.
 
 from estimator_bridge.graph.collectives import REPLICA_ID
 from estimator_bridge.graph.divergence import diverging_variables, needs_batch
+from estimator_bridge.graph.divided_restores import restored_contents
 from estimator_bridge.graph.keras_classes import graph_classes
 from estimator_bridge.graph.large_constants import arrays_outside
 from estimator_bridge.graph.lift import JoinFn, Lifted
@@ -147,6 +151,7 @@ __all__ = [
     "is_on_tpu",
     "needs_batch",
     "replica_locals",
+    "restored_contents",
     "session_graph",
     "trace_graph",
     "with_user_line",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from estimator_bridge.graph.dataset_rewrites import makes_batches, with_datasets_rewritten
+from estimator_bridge.graph.divided_restores import with_restores_divided
 from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.replica_local import replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
@@ -45,6 +47,7 @@ class HostFunction:
       refs: references to compute: 'a:0' and '^a'.
       feed_names: sorted tensor references whose values a call supplies.
       extra_nodes: NodeDefs to compute as if they were part of the graph.
+      divides_restores: whether a checkpoint may be read by several operations.
 
     Attributes:
       random_names: the nodes whose results depend on the number of the call (``rng_step``).
@@ -57,6 +60,7 @@ class HostFunction:
         refs: Sequence[str],
         feed_names: Sequence[str],
         extra_nodes: Iterable[tf.compat.v1.NodeDef],
+        divides_restores: bool = True,
     ):
         owners = resources.owners
         input_refs = {f"{name}:0" for name in owners} | set(feed_names)
@@ -64,6 +68,15 @@ class HostFunction:
         subgraph = Lifted(snapshot, refs, input_refs, owners)
         if not resources.inputs.keeps_positions and makes_batches(snapshot, subgraph.names):
             snapshot = with_datasets_rewritten(snapshot, graph)
+            subgraph = Lifted(snapshot, refs, input_refs, owners)
+        self._undivided: Callable[[], HostFunction] | None = None
+        whole = snapshot
+        if divides_restores:
+            snapshot = with_restores_divided(snapshot, subgraph.names, graph)
+        if snapshot is not whole:
+            self._undivided = functools.partial(
+                HostFunction, graph, resources, refs, feed_names, extra_nodes, False
+            )
             subgraph = Lifted(snapshot, refs, input_refs, owners)
         _check_fed(snapshot, subgraph, refs)
         resources.inputs.check_not_read_elsewhere(subgraph.names)
@@ -133,7 +146,13 @@ class HostFunction:
             self._resources.inputs.check_initialized_once(effects.datasets)
             self._resources.combine(effects.resource_names)
             feed_values = [tf.convert_to_tensor(feeds[n]) for n in names]
-            results = self._function(tf.constant(rng_step, tf.int64), *feed_values)
+            try:
+                results = self._function(tf.constant(rng_step, tf.int64), *feed_values)
+            except tf.errors.OpError:
+                if self._undivided is None:
+                    raise
+                # One operation's error does not depend on which part fails first.
+                return self._undivided()(feeds, rng_step)
             if effects.datasets:
                 count = len(effects.datasets)
                 results, datasets = results[:-count], results[-count:]
