@@ -1,4 +1,4 @@
-"""The compiled host function behind one kind of ``LiftedSession.run`` call."""
+"""The host function behind one kind of ``LiftedSession.run`` call."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from estimator_bridge.graph.lift import Lifted
 from estimator_bridge.graph.replica_local import replica_locals
 from estimator_bridge.graph.resources import Resources, host_device
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
-from estimator_bridge.tensorflow_private.eager import flat_call
+from estimator_bridge.graph.tiered_function import TieredFunction
 from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["HostFunction"]
+
+_SMALL = 1 << 24  # bytes of a variable; intermediate values are not computed in place
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +41,7 @@ class _Effects:
 
 
 class HostFunction:
-    """One set of fetches and feeds, compiled.
+    """One set of fetches and feeds.
 
     Args:
       graph: the traced graph.
@@ -97,31 +99,23 @@ class HostFunction:
         )
         self.random_names = subgraph.random_names
         keep = [i for i, ref in enumerate(all_refs) if not ref.startswith("^")]
-        self._function: Any = None
-        # True if a call only calls the function, and if a call has succeeded.
-        self._is_plain = self._was_called = False
-        if not keep and all(snapshot.nodes[name].op == "NoOp" for name in subgraph.names):
-            return  # many init ops initialize nothing
-
-        def function(rng_step: tf.Tensor, *feed_values: tf.Tensor) -> list[tf.Tensor]:
-            values = {
-                **resources.handles(subgraph.input_refs),
-                **dict(zip(feed_names, feed_values)),
-            }
-            results = subgraph(values, self._join_alone, rng_step=rng_step)
-            operations = [r for r in results if isinstance(r, tf.Operation)]
-            with tf.control_dependencies(operations):
-                return [tf.identity(results[i]) for i in keep]
-
-        signature = [tf.TensorSpec([], tf.int64)]
-        signature += [_spec_of(graph.get_tensor_by_name(name)) for name in feed_names]
-        with eager_mode(), tf.device(host_device()):
-            tf_function = tf.function(function, autograph=False)
-            self._function = flat_call(tf_function.get_concrete_function(*signature))
-            self._first_draw = tf.constant(0, tf.int64)
         joint_copies = resources.wholes.among(effects.resource_names)
         has_copies = resources.wholes.replicas > 1 and bool(assigned_variables)
+        # True if a call only calls the function, and if a call has succeeded.
         self._is_plain = not (datasets or effects.restored or has_copies or joint_copies)
+        self._was_called = False
+        self._function: TieredFunction | None = None
+        # Many init ops initialize nothing.
+        if keep or any(snapshot.nodes[name].op != "NoOp" for name in subgraph.names):
+            is_small = resources.largest(effects.resource_names) <= _SMALL
+            self._function = TieredFunction(
+                subgraph,
+                resources,
+                {name: _spec_of(graph.get_tensor_by_name(name)) for name in feed_names},
+                keep,
+                self._join_alone,
+                may_run_alone=is_small and not datasets and self._undivided is None,
+            )
 
     @property
     def input_refs(self) -> Collection[str]:
@@ -138,8 +132,8 @@ class HostFunction:
         if self._function is None:
             return []
         is_bare = self._is_plain and self._was_called and self._resources.on_device is None
-        if is_bare and not feeds and not rng_step:
-            return self._function(self._first_draw)  # three times faster than the code below
+        if is_bare and self._function.is_compiled and not feeds and not rng_step:
+            return self._function.call_bare()
         names, effects = sorted(feeds), self._effects
         with eager_mode(), tf.device(host_device()):
             self._resources.check_values(self._lifted.reads_first)
@@ -147,7 +141,7 @@ class HostFunction:
             self._resources.combine(effects.resource_names)
             feed_values = [tf.convert_to_tensor(feeds[n]) for n in names]
             try:
-                results = self._function(tf.constant(rng_step, tf.int64), *feed_values)
+                results = self._function(feed_values, rng_step)
             except tf.errors.OpError:
                 if self._undivided is None:
                     raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Optional
@@ -12,6 +13,7 @@ import tensorflow as tf
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph.collectives import REPLICA_ID
 from estimator_bridge.graph.function_library import register_functions
+from estimator_bridge.graph.interpreter import RUNS_ALONE, Interpreter
 from estimator_bridge.graph.plan import make_plan
 from estimator_bridge.graph.plan_parts import Part, make_parts
 from estimator_bridge.graph.randomness import (
@@ -132,17 +134,10 @@ class Lifted:
           The fetches in order: tensors, and operations for '^a'.
         """
         capture = tf.compat.v1.get_default_graph().capture  # for tensors of an outer function
-        if REPLICA_ID in self.input_refs:
-            values = {REPLICA_ID: tf.convert_to_tensor(replica, tf.int32), **values}
-        constants = {ref: self._constants[ref] for ref in self.input_refs & self._constants.keys()}
-        values = {**constants, **values}
         tensors = {
-            ref: values[ref] if ref.startswith("^") else capture(values[ref])
-            for ref in self.input_refs
+            ref: value if ref.startswith("^") else capture(value)
+            for ref, value in self._inputs(values, replica, rng_step).items()
         }
-        if self.random_names:
-            tensors[RNG_STEP + ":0"] = capture(tf.convert_to_tensor(rng_step, tf.int64))
-            tensors[REPLICA_KEY + ":0"] = replica_key(replica)
         static_replica = replica if isinstance(replica, int) else 0
         for part in self._parts:
             self._import(part, tensors, static_replica)
@@ -151,6 +146,43 @@ class Lifted:
                 for (name, _, _), total in zip(part.sums, totals):
                     tensors[name + ":0"], tensors["^" + name] = total, total.op
         return [tensors[f] for f in self._fetches]
+
+    @property
+    def runs_alone(self) -> bool:
+        """Whether ``interpret`` can run the nodes eagerly."""
+        nodes = [node for part in self._parts for node in part.graph_def.node]
+        is_one_part = len(self._parts) == 1 and not self.sums
+        return is_one_part and all(node.op in RUNS_ALONE for node in nodes)
+
+    @functools.cached_property
+    def _interpreter(self) -> Interpreter:
+        return Interpreter(self._parts[0].graph_def.node, self._fetches)
+
+    def interpret(self, values: Mapping[str, tf.Tensor], rng_step: int) -> list[Any]:
+        """Runs the nodes eagerly, if they can run so.
+
+        Args:
+          values: see ``__call__``; eager tensors.
+          rng_step: see ``__call__``.
+
+        Returns:
+          The fetches in order: eager tensors, and None for '^a'.
+        """
+        return self._interpreter(self._inputs(values, 0, rng_step))
+
+    def _inputs(
+        self, values: Mapping[str, Any], replica: int | tf.Tensor, rng_step: tf.Tensor | int
+    ) -> dict[str, Any]:
+        """Returns all that the nodes take from outside, by reference."""
+        if REPLICA_ID in self.input_refs:
+            values = {REPLICA_ID: tf.convert_to_tensor(replica, tf.int32), **values}
+        constants = {ref: self._constants[ref] for ref in self.input_refs & self._constants.keys()}
+        values = {**constants, **values}
+        tensors = {ref: values[ref] for ref in self.input_refs}
+        if self.random_names:
+            tensors[RNG_STEP + ":0"] = tf.convert_to_tensor(rng_step, tf.int64)
+            tensors[REPLICA_KEY + ":0"] = replica_key(replica)
+        return tensors
 
     def _import(self, part: Part, tensors: dict[str, Any], replica: int) -> None:
         if not part.graph_def.node:

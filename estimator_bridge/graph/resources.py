@@ -21,6 +21,7 @@ from estimator_bridge.graph.one_shot_iterators import as_initialized
 from estimator_bridge.graph.op_kinds import QUEUES
 from estimator_bridge.graph.placement import core_of
 from estimator_bridge.graph.replica_local import replica_locals
+from estimator_bridge.graph.row_pipelines import row_bytes
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.graph.whole_values import WholeValues
 from estimator_bridge.tensorflow_private.eager import host_address
@@ -153,12 +154,12 @@ class Resources:
                     copy.assign(tf.zeros([size], tf.int64))
 
     def handles(self, refs: set[str]) -> dict[str, tf.Tensor]:
-        """Returns handles by reference, captured by the function under construction.
+        """Returns handles by reference, captured by the function under construction, if any.
 
         In a replica's context a variable's handle is that of the replica's own copy, elsewhere that
         of the copy that sessions see.
         """
-        capture = tf.compat.v1.get_default_graph().capture
+        function = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
         in_scope = tf.distribute.has_strategy()  # of strategy.run, or of the program
         on_host = not in_scope or tf.distribute.in_cross_replica_context()
         handles = {}
@@ -166,10 +167,17 @@ class Resources:
             name = ref[: -len(":0")]
             if name in self.variables:
                 variable = self.session_copy(name) if on_host else self.variables[name]
-                handles[ref] = capture(variable.handle)
+                handles[ref] = variable.handle
             elif name in self._host_handles:
-                handles[ref] = capture(self._host_handles[name])
+                handles[ref] = self._host_handles[name]
+        if function is not None:
+            handles = {ref: function.capture(handle) for ref, handle in handles.items()}
         return handles
+
+    def largest(self, names: Iterable[str]) -> int:
+        """Returns the bytes of the largest of these variables, as far as shapes are known."""
+        variables = [self.variables[name] for name in names if name in self.variables]
+        return max((row_bytes(v.shape, v.dtype) for v in variables), default=0)
 
     def check_values(self, names: set[str]) -> None:
         """Checks, eagerly, that variables are initialized; initialized variables stay so.

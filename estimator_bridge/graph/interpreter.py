@@ -1,0 +1,158 @@
+"""Runs nodes one by one, eagerly.
+
+To compile a function takes ten times as long as to run the few nodes of an initialization or of a
+saver, which most programs run a few times.
+"""
+
+from __future__ import annotations
+
+import collections
+import heapq
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from estimator_bridge.graph.snapshot import node_name, tensor_ref
+from estimator_bridge.tensorflow_private.names import op_def
+
+__all__ = ["RUNS_ALONE", "Interpreter"]
+
+# Operations that compute the same bits alone as in a function, where TensorFlow may join products
+# and sums, or multiply by a reciprocal. Their attributes have the types of `_value`.
+RUNS_ALONE = frozenset([
+    "AddV2", "AssignVariableOp", "BitwiseXor", "Cast", "ConcatV2", "Const", "DivNoNan", "Equal",
+    "Fill", "GatherV2", "Greater", "Identity", "IdentityN", "LogicalAnd", "LogicalNot",
+    "LookupTableExportV2", "LookupTableImportV2", "Maximum", "MergeV2Checkpoints", "Mul", "NoOp",
+    "Pack", "PlaceholderWithDefault", "Prod", "Range", "ReadVariableOp", "Reshape", "RestoreV2",
+    "SaveV2", "Select", "SelectV2", "Shape", "ShardedFilename", "StatelessRandomGetKeyCounter",
+    "StatelessRandomNormalV2", "StatelessRandomUniformIntV2", "StatelessRandomUniformV2",
+    "StatelessTruncatedNormalV2", "StaticRegexFullMatch", "StridedSlice", "StringJoin", "Sub",
+    "VarIsInitializedOp", "Where", "ZerosLike",
+])  # fmt: skip
+
+
+class Interpreter:
+    """The nodes of a GraphDef, each as a call.
+
+    Args:
+      nodes: the nodes, all of ``RUNS_ALONE``. They run in this order, but each after its inputs.
+      outputs: references that a run returns.
+    """
+
+    def __init__(self, nodes: Iterable[tf.compat.v1.NodeDef], outputs: Sequence[str]):
+        self._outputs = [ref if ref.startswith("^") else tensor_ref(ref) for ref in outputs]
+        # By node: the call, the references of its inputs, and those that no later node needs.
+        self._steps: list[tuple[str, Callable[..., Any], list[str], list[str]]] = []
+        steps = [(n.name, *_call_of(n)) for n in _in_order(list(nodes)) if n.op != "NoOp"]
+        last = {ref: i for i, (_, _, refs) in enumerate(steps) for ref in refs}
+        unused_after = collections.defaultdict(list)
+        for ref, i in last.items():
+            if ref not in self._outputs:
+                unused_after[i].append(ref)
+        for i, (name, call, refs) in enumerate(steps):
+            self._steps.append((name, call, refs, unused_after[i]))
+
+    def __call__(self, values: Mapping[str, tf.Tensor]) -> list[Any]:
+        """Runs the nodes.
+
+        Args:
+          values: eager tensors that the nodes take from outside, by reference.
+
+        Returns:
+          The outputs: eager tensors, and None for '^a'.
+
+        Raises:
+          OpError: of an operation; the message names the node as TensorFlow's do.
+        """
+        values = dict(values)
+        for name, call, refs, unused in self._steps:
+            try:
+                results = call([values[ref] for ref in refs])
+            except tf.errors.OpError as error:
+                text = error.message.rsplit(" [Op:", 1)[0]
+                message = f"{text}\n\t [[{{{{node {name}}}}}]]"
+                raise type(error)(error.node_def, error.op, message) from None
+            for i, result in enumerate(results):
+                values[f"{name}:{i}"] = result
+            for ref in unused:  # frees the memory of large values
+                del values[ref]
+        return [None if ref.startswith("^") else values[ref] for ref in self._outputs]
+
+
+def _in_order(nodes: Sequence[tf.compat.v1.NodeDef]) -> list[tf.compat.v1.NodeDef]:
+    """Returns the nodes in the order in which TensorFlow would import them."""
+    positions = {node.name: i for i, node in enumerate(nodes)}
+    waits_for = [{node_name(ref) for ref in n.input} & positions.keys() for n in nodes]
+    users = collections.defaultdict(list)
+    for i, inputs in enumerate(waits_for):
+        for name in inputs:
+            users[name].append(i)
+    ready, ordered = [i for i, inputs in enumerate(waits_for) if not inputs], []
+    while ready:
+        node = nodes[heapq.heappop(ready)]
+        ordered.append(node)
+        for user in users[node.name]:
+            waits_for[user].remove(node.name)
+            if not waits_for[user]:
+                heapq.heappush(ready, user)
+    return ordered
+
+
+def _call_of(
+    node: tf.compat.v1.NodeDef,
+) -> tuple[Callable[[list[tf.Tensor]], list[tf.Tensor]], list[str]]:
+    """Returns what runs a node with the values of references, and these references."""
+    refs = [tensor_ref(ref) for ref in node.input if not ref.startswith("^")]
+    if node.op == "Const":
+        proto = node.attr["value"].tensor
+        constant = tf.constant(tf.make_ndarray(proto), tf.as_dtype(proto.dtype))
+        return lambda _: [constant], refs
+    definition = op_def(node.op)
+    sizes = [_size(node, argument) for argument in definition.input_arg]
+    function = getattr(tf.raw_ops, node.op)
+    names = list(inspect.signature(function).parameters)[: len(sizes)]  # Select's are not its own
+    inferred = {
+        name
+        for argument in definition.input_arg
+        for name in (argument.type_attr, argument.number_attr, argument.type_list_attr)
+    }
+    options = {
+        attribute.name: _value(node.attr[attribute.name])
+        for attribute in definition.attr
+        if attribute.name in node.attr and attribute.name not in inferred
+    }
+
+    def call(inputs: list[tf.Tensor]) -> list[tf.Tensor]:
+        arguments, start = {}, 0
+        for name, size in zip(names, sizes):
+            if size is None:
+                arguments[name], start = inputs[start], start + 1
+            else:
+                arguments[name], start = inputs[start : start + size], start + size
+        result = function(**arguments, **options)
+        return [] if result is None else tf.nest.flatten(result)
+
+    return call, refs
+
+
+def _size(node: tf.compat.v1.NodeDef, argument: Any) -> int | None:
+    """Returns the length of a list of inputs; None for a single input."""
+    if argument.number_attr:
+        return node.attr[argument.number_attr].i
+    if argument.type_list_attr:
+        return len(node.attr[argument.type_list_attr].list.type)
+    return None
+
+
+def _value(attribute: Any) -> Any:
+    """Returns an attribute as raw_ops take it: a type, shape, list of types, number or text."""
+    kind = attribute.WhichOneof("value")
+    if kind == "type":
+        return tf.as_dtype(attribute.type)
+    if kind == "shape":
+        return tf.TensorShape(attribute.shape)
+    if kind == "list":
+        return [*map(tf.as_dtype, attribute.list.type)] or list(attribute.list.i)
+    return attribute.s.decode() if kind == "s" else getattr(attribute, kind)
