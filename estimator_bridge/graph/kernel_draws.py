@@ -8,12 +8,12 @@ compiles for draws what a CPU draws, within the rounding of a logarithm and a si
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import tensorflow as tf
 
-__all__ = ["draw_nodes", "has_kernel_draws", "kernel_draw"]
+__all__ = ["draw_nodes", "has_kernel_draws", "kernel_draw", "nodes_of", "philox_bits"]
 
 _PHILOX = 1  # tf.random.Algorithm
 _GROUP = 4  # numbers of 32 bits of one Philox block
@@ -48,15 +48,39 @@ def draw_nodes(
       name: the name of the node with the numbers.
       inputs: references of the shape, the key (uint64 [1]) and the counter (uint64 [2]).
     """
-    shape_kind = tf.as_dtype(node.attr["T"].type)
+    kinds: list[tuple[tf.DType, list[int | None]]] = [
+        (tf.as_dtype(node.attr["T"].type), [None]),
+        (tf.uint64, [1]),
+        (tf.uint64, [2]),
+    ]
+
+    def draw(shape: tf.Tensor, key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
+        return kernel_draw(node.op, dtype, shape, key, counter)
+
+    return nodes_of(node, draw, kinds, name, inputs)
+
+
+def nodes_of(
+    node: tf.compat.v1.NodeDef,
+    draw: Callable[..., tf.Tensor],
+    kinds: Sequence[tuple[tf.DType, list[int | None]]],
+    name: str,
+    inputs: Sequence[str],
+) -> list[tf.compat.v1.NodeDef]:
+    """Returns the nodes of a function; the last has the name.
+
+    Args:
+      node: the random op. What it waits for, they wait for.
+      draw: makes the operations.
+      kinds: the types and shapes of its arguments.
+      name: the name of the node with its result.
+      inputs: references of the arguments.
+    """
     with tf.Graph().as_default() as graph:
-        kinds = ((shape_kind, [None]), (tf.uint64, [1]), (tf.uint64, [2]))
         places = [
             tf.compat.v1.placeholder(*kind, name=f"input_{i}") for i, kind in enumerate(kinds)
         ]
-        shape, key, counter = places
-        numbers = kernel_draw(node.op, dtype, shape, key, counter)
-        tf.identity(numbers, name="numbers")
+        tf.identity(draw(*places), name="numbers")
     places_by_name = {place.op.name: ref for place, ref in zip(places, inputs)}
     nodes = [one for one in graph.as_graph_def().node if one.name not in places_by_name]
     for one in nodes:
@@ -100,7 +124,7 @@ def _count(shape: tf.Tensor) -> tf.Tensor:
     return tf.reduce_prod(shape)
 
 
-def _bits(count: tf.Tensor, key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
+def philox_bits(count: tf.Tensor, key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
     """Returns that many numbers of 32 bits, and more up to a whole block."""
     whole = (count + _GROUP - 1) // _GROUP * _GROUP
     return tf.raw_ops.StatelessRandomUniformFullIntV2(
@@ -115,15 +139,15 @@ def _reshape(numbers: tf.Tensor, shape: tf.Tensor, count: tf.Tensor) -> tf.Tenso
 def _uniform(dtype: tf.DType, shape: tf.Tensor, key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
     count = _count(shape)
     if dtype == tf.float64:
-        bits = _in_64_bits(_bits(2 * count, key, counter))
+        bits = _in_64_bits(philox_bits(2 * count, key, counter))
     else:
-        bits = _bits(count, key, counter)
+        bits = philox_bits(count, key, counter)
     return _reshape(_uniform_of(bits, dtype), shape, count)
 
 
 def _normal(dtype: tf.DType, shape: tf.Tensor, key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
     count = _count(shape)
-    bits = _bits(2 * count if dtype == tf.float64 else count, key, counter)
+    bits = philox_bits(2 * count if dtype == tf.float64 else count, key, counter)
     return _reshape(tf.cast(_box_muller(bits, dtype), dtype), shape, count)
 
 

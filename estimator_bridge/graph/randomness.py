@@ -21,8 +21,9 @@ a result (``draw_functions``). It begins at ``rng_step`` times the numbers that 
 these are always as many (``draw_counts``). Otherwise a variable of each replica keeps the position,
 as the kernel would: it starts at zero in each process.
 
-Ops without such a form (shuffles, gamma, candidate samplers), and ops beside v1 control flow, stay
-stateful. Replicas other than the first get their own seeds for them.
+What XLA compiles draws ``tf.random.categorical`` by arithmetic (``categorical_draws``). On a CPU it
+stays stateful, like ops without such a form (shuffles, gamma, candidate samplers) and ops beside v1
+control flow. Replicas other than the first get their own seeds for them.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from estimator_bridge.graph.categorical_draws import CATEGORICAL, categorical_nodes
 from estimator_bridge.graph.counted_draws import CountedDraws
 from estimator_bridge.graph.draw_body import draw_function
 from estimator_bridge.graph.draw_functions import DrawFunctions
@@ -116,7 +118,9 @@ class Randomness:
         self._for_xla = streams.for_xla
         self.inputs = [RNG_STEP + ":0", *([] if self._alike else [REPLICA_KEY + ":0"])]
         self._random_functions = functions_where(snapshot.library, is_seeded)
-        self.stateless = {n for n in names if snapshot.nodes[n].op in DRAWS}
+        by_xla = (streams.for_tpu or streams.for_xla) and not self._alike
+        replaced = {*DRAWS, CATEGORICAL} if by_xla else DRAWS.keys()
+        self.stateless = {n for n in names if snapshot.nodes[n].op in replaced}
         self._entropy = random.SystemRandom()
         callers = [n for n in names if called_functions(snapshot.nodes[n]) & self._random_functions]
         self._caller_draws = CountedDraws(
@@ -139,6 +143,8 @@ class Randomness:
         if node.name in self._caller_draws.names:
             return self._caller_draws.rewritten(node)
         seed, seed2 = self._seeds(node)
+        if node.op == CATEGORICAL:
+            return categorical_nodes(node, seed, seed2)
         maker = RandomNodes(node.name)
         shape = maker.one_row(node.input[0], node.attr["T"].type) if self._alike else node.input[0]
         size = maker.add("Prod", [maker.cast(shape, node.attr["T"].type, tf.int64),
@@ -229,7 +235,7 @@ class Randomness:
 
 def has_same_draws(node: tf.compat.v1.NodeDef) -> bool:
     """Returns whether ``RandomStreams.for_xla`` gives a node the numbers of its kernel."""
-    if node.op == "RandomUniformInt":
+    if node.op in ("RandomUniformInt", CATEGORICAL):
         return True
     return has_kernel_draws(node.op, tf.as_dtype(node.attr["dtype"].type))
 
