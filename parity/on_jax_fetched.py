@@ -8,8 +8,8 @@ the repositories, as ``parity.compiled.fetched`` describes. ``--docs`` writes th
 docs/tpu.md; that needs all programs. Programs that set no seed get one, so that both runs start
 from the same weights. Where the difference is larger than 1e-5, the program is run once more on
 emulated cores without oneDNN, whose rounding differs: the difference from that run shows how far
-rounding alone leads. The exit status is 1 if a run ends with an error on one runtime alone, unless
-it is in ``REFUSED``, or if a difference is larger than 1e-5 and three times the one by rounding.
+rounding alone leads. The exit status is 1 if a run ends with an error on one runtime alone, or if a
+difference is larger than 1e-5 and three times the one by rounding.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from parity.compiled.data import write_data
 from parity.compiled.fetched import FETCHED, Fetched, command, import_path
 from parity.page_tables import with_table
 
-__all__ = ["PROGRAMS", "REFUSED", "Outcome", "compare_program", "main", "table"]
+__all__ = ["PROGRAMS", "Outcome", "compare_program", "main", "table"]
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs" / "tpu.md"
@@ -72,8 +72,6 @@ _FURTHER = {
     "tpu: mnasnet_main": ["--precision=float32", "--data_dir={data}/imagenet"],
     "tpu: efficientnet": ["--use_bfloat16=false", "--data_dir={data}/imagenet"],
 }
-# Programs that JAX refuses, with a phrase of the error and the reason.
-REFUSED = {"electra: run_pretraining": ("Multinomial", "draws categories in the step")}
 
 
 class Outcome(NamedTuple):
@@ -89,11 +87,11 @@ class Outcome(NamedTuple):
     errors: Mapping[str, str] = MappingProxyType({})
     by_rounding: float | None = None
 
-    def holds(self, name: str) -> bool:
+    @property
+    def holds(self) -> bool:
         """Returns whether the difference is small, or both ways end with an error."""
         if self.row is None:
-            phrase, _ = REFUSED.get(name, ("", ""))
-            return len(self.errors) == 2 or (bool(phrase) and phrase in self.errors.get("jax", ""))
+            return len(self.errors) == 2
         return self.row.holds or self.row.difference <= 3 * (self.by_rounding or 0)
 
 
@@ -184,8 +182,6 @@ def table(outcomes: dict[tuple[str, int], Outcome]) -> Iterator[str]:
 
 
 def _cell(name: str, outcome: Outcome) -> str:
-    if outcome.row is None and name in REFUSED:
-        return f"refused: {REFUSED[name][1]}"
     if outcome.row is None:
         both = len(outcome.errors) > 1
         last = next(iter(outcome.errors.values())).splitlines()[-1][:100]
@@ -204,12 +200,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for replicas in options.replicas:
                 outcome = compare_program(name, replicas, options.checkouts, Path(folder))
                 outcomes[name, replicas] = outcome
-                verdict = "" if outcome.holds(name) else "  TOO FAR"
+                verdict = "" if outcome.holds else "  TOO FAR"
                 print(f"{name} on jax:cpu:{replicas}: {outcome}{verdict}", flush=True)
     if options.docs:
         page = with_table(DOCS.read_text(encoding="utf-8"), _BEGIN, _END, table(outcomes))
         DOCS.write_text(page, "utf-8")
-    return 0 if all(outcome.holds(name) for (name, _), outcome in outcomes.items()) else 1
+    return 0 if all(outcome.holds for outcome in outcomes.values()) else 1
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
