@@ -7,6 +7,7 @@ saver, which most programs run a few times.
 from __future__ import annotations
 
 import collections
+import functools
 import heapq
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -106,35 +107,39 @@ def _call_of(
     """Returns what runs a node with the values of references, and these references."""
     refs = [tensor_ref(ref) for ref in node.input if not ref.startswith("^")]
     if node.op == "Const":
-        proto = node.attr["value"].tensor
-        constant = tf.constant(tf.make_ndarray(proto), tf.as_dtype(proto.dtype))
+        proto = node.attr["value"].tensor  # tf.make_ndarray takes ten times as long
+        constant = tf.io.parse_tensor(proto.SerializeToString(), tf.as_dtype(proto.dtype))
         return lambda _: [constant], refs
-    definition = op_def(node.op)
-    sizes = [_size(node, argument) for argument in definition.input_arg]
-    function = getattr(tf.raw_ops, node.op)
-    names = list(inspect.signature(function).parameters)[: len(sizes)]  # Select's are not its own
-    inferred = {
-        name
-        for argument in definition.input_arg
-        for name in (argument.type_attr, argument.number_attr, argument.type_list_attr)
-    }
-    options = {
-        attribute.name: _value(node.attr[attribute.name])
-        for attribute in definition.attr
-        if attribute.name in node.attr and attribute.name not in inferred
-    }
+    function, arguments, names, options = _operation(node.op)
+    sizes = [_size(node, argument) for argument in arguments]
+    attributes = {name: _value(node.attr[name]) for name in options if name in node.attr}
 
     def call(inputs: list[tf.Tensor]) -> list[tf.Tensor]:
-        arguments, start = {}, 0
+        values, start = {}, 0
         for name, size in zip(names, sizes):
             if size is None:
-                arguments[name], start = inputs[start], start + 1
+                values[name], start = inputs[start], start + 1
             else:
-                arguments[name], start = inputs[start : start + size], start + size
-        result = function(**arguments, **options)
+                values[name], start = inputs[start : start + size], start + size
+        result = function(**values, **attributes)
         return [] if result is None else tf.nest.flatten(result)
 
     return call, refs
+
+
+@functools.cache
+def _operation(op: str) -> tuple[Callable[..., Any], list[Any], list[str], list[str]]:
+    """Returns a type's function, its inputs, their names in Python, and its attributes' names."""
+    function, definition = getattr(tf.raw_ops, op), op_def(op)
+    arguments = list(definition.input_arg)
+    names = list(inspect.signature(function).parameters)[: len(arguments)]  # Select's are others
+    inferred = {
+        name
+        for argument in arguments
+        for name in (argument.type_attr, argument.number_attr, argument.type_list_attr)
+    }
+    options = [a.name for a in definition.attr if a.name not in inferred]
+    return function, arguments, names, options
 
 
 def _size(node: tf.compat.v1.NodeDef, argument: Any) -> int | None:
