@@ -92,9 +92,10 @@ Sessions
 
 A session runs on the host and sees the first replica's variables. Its writes are copied to the
 other replicas, so initializers and restores reach all of them. Each set of fetches and feeds is
-lifted once; its first runs are node by node if they may be (``interpreter``), and then it is
-compiled (``tiered_function``), which takes as long as many such runs. A session cannot compute a value that needs a sum over several replicas;
-fetch it from a hook's ``before_run``, which makes it part of the step.
+lifted once. Its first runs are node by node if they may be (``interpreter``), and then it is
+compiled (``tiered_function``), which takes as long as many such runs. A session cannot compute a
+value that needs a sum over several replicas; fetch it from a hook's ``before_run``, which makes it
+part of the step.
 
 In TF1, every run that needed the batch read the next one. So the session knows the program's input
 (``session_input``): its parts, each with the nodes that read it, and the iterators that the steps
