@@ -8,29 +8,35 @@ in small batches, of 10,000 estimated cycles: such as 8 draws for each of 2 rows
 
 from __future__ import annotations
 
+from typing import Any
+
 import tensorflow as tf
 
 from estimator_bridge.graph.kernel_draws import nodes_of, philox_bits
-from estimator_bridge.graph.random_nodes import MASK, REPLICA_KEY, RNG_STEP, STRIDE
+from estimator_bridge.graph.random_nodes import (
+    MASK,
+    REPLICA_KEY,
+    RNG_STEP,
+    STRIDE,
+    replica_counter,
+)
 
 __all__ = ["CATEGORICAL", "categorical_nodes"]
 
 CATEGORICAL = "Multinomial"
 _BITS_ON_TOP, _BITS_BELOW = 20, 32  # of a number's mantissa, in a pair of numbers of 32 bits
 _GROUP = 4  # the kernel reserves numbers for this many draws at a time
-_SEED_MASK = MASK >> 1  # of the seeds of other replicas
 
 
 def categorical_nodes(
     node: tf.compat.v1.NodeDef, seed: int, seed2: int
-) -> list[tf.compat.v1.NodeDef]:
-    """Returns the NodeDefs that replace a Multinomial; the last has its name and output.
+) -> tuple[list[tf.compat.v1.NodeDef], list[Any]]:
+    """Returns NodeDefs that replace a Multinomial, and FunctionDefs that they call (none).
 
     Args:
-      node: the Multinomial. Rows other than the first replica's draw what the kernel draws with
-        the seeds that other replicas have.
+      node: the Multinomial. The last NodeDef has its name and output.
       seed: the key of its stream.
-      seed2: the second number of its counter.
+      seed2: the second number of its counter; other replicas change it.
     """
     output_kind = tf.as_dtype(node.attr["output_dtype"].type)
 
@@ -40,15 +46,13 @@ def categorical_nodes(
         samples = tf.cast(samples, tf.int64)
         rows = tf.shape(logits, tf.int64)[0]
         reserved = 2 * rows * ((samples + _GROUP - 1) // _GROUP * _GROUP)
-        low = tf.reshape(tf.cast(reserved * STRIDE * step, tf.uint64), [1])
-        high = tf.bitwise.bitwise_xor(tf.constant([seed2 & MASK], tf.uint64), replica)
-        high = tf.bitwise.bitwise_and(high, tf.constant(_SEED_MASK, tf.uint64))
+        counter = replica_counter(reserved * STRIDE * step, seed2, replica)
         count = 2 * rows * samples
-        bits = philox_bits(count, tf.constant([seed & MASK], tf.uint64), tf.concat([low, high], 0))
+        bits = philox_bits(count, tf.constant([seed & MASK], tf.uint64), counter)
         bits = tf.reshape(bits[:count], [rows, samples, 2])
         return tf.cast(_draws(logits, _uniform(bits)), output_kind)
 
-    kinds: list[tuple[tf.DType, list[int | None]]] = [
+    kinds: list[tuple[tf.DType, list[int | None] | None]] = [
         (tf.as_dtype(node.attr["T"].type), [None, None]),
         (tf.int32, []),
         (tf.int64, []),

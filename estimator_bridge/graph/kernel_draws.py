@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -48,7 +49,7 @@ def draw_nodes(
       name: the name of the node with the numbers.
       inputs: references of the shape, the key (uint64 [1]) and the counter (uint64 [2]).
     """
-    kinds: list[tuple[tf.DType, list[int | None]]] = [
+    kinds: list[tuple[tf.DType, list[int | None] | None]] = [
         (tf.as_dtype(node.attr["T"].type), [None]),
         (tf.uint64, [1]),
         (tf.uint64, [2]),
@@ -57,17 +58,18 @@ def draw_nodes(
     def draw(shape: tf.Tensor, key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
         return kernel_draw(node.op, dtype, shape, key, counter)
 
-    return nodes_of(node, draw, kinds, name, inputs)
+    nodes, _ = nodes_of(node, draw, kinds, name, inputs)
+    return nodes
 
 
 def nodes_of(
     node: tf.compat.v1.NodeDef,
     draw: Callable[..., tf.Tensor],
-    kinds: Sequence[tuple[tf.DType, list[int | None]]],
+    kinds: Sequence[tuple[tf.DType, list[int | None] | None]],
     name: str,
     inputs: Sequence[str],
-) -> list[tf.compat.v1.NodeDef]:
-    """Returns the nodes of a function; the last has the name.
+) -> tuple[list[tf.compat.v1.NodeDef], list[Any]]:
+    """Returns the nodes of a function, the last with the name, and FunctionDefs that they call.
 
     Args:
       node: the random op. What it waits for, they wait for.
@@ -82,7 +84,8 @@ def nodes_of(
         ]
         tf.identity(draw(*places), name="numbers")
     places_by_name = {place.op.name: ref for place, ref in zip(places, inputs)}
-    nodes = [one for one in graph.as_graph_def().node if one.name not in places_by_name]
+    graph_def = graph.as_graph_def()
+    nodes = [one for one in graph_def.node if one.name not in places_by_name]
     for one in nodes:
         for i, ref in enumerate(one.input):
             # A reference may name an output, and so may an input: of a node here only ":0".
@@ -90,7 +93,7 @@ def nodes_of(
         one.name = name if one.name == "numbers" else f"{name}/numbers/{one.name}"
     nodes.sort(key=lambda one: one.name == name)
     nodes[-1].input.extend(ref for ref in node.input if ref.startswith("^"))
-    return nodes
+    return nodes, list(graph_def.library.function)
 
 
 # The bits of a mantissa, the exponent's bits of a number from 1 to 2, and the unsigned type.

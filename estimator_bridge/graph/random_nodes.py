@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-__all__ = ["MASK", "OF_THE_DEVICE", "PHILOX", "REPLICA_KEY", "RNG_STEP", "STRIDE", "RandomNodes"]
+__all__ = [
+    "MASK",
+    "OF_THE_DEVICE",
+    "PHILOX",
+    "REPLICA_KEY",
+    "RNG_STEP",
+    "STRIDE",
+    "RandomNodes",
+    "replica_counter",
+]
 
 RNG_STEP = "estimator_bridge/rng_step"  # int64 scalar: how often the step has run before
 REPLICA_KEY = "estimator_bridge/replica_key"  # uint64 [1]: 0 on the first replica
@@ -13,6 +22,20 @@ REPLICA_KEY = "estimator_bridge/replica_key"  # uint64 [1]: 0 on the first repli
 PHILOX, OF_THE_DEVICE = 1, 3  # tf.random.Algorithm
 STRIDE = 256  # of a stream's position, for each number
 MASK = (1 << 64) - 1
+
+
+def replica_counter(position: tf.Tensor, seed2: int, replica: tf.Tensor) -> tf.Tensor:
+    """Returns the counter of a stream (uint64 [2]) whose kernel is stateful on other runtimes.
+
+    Args:
+      position: the first number (int64 scalar).
+      seed2: the second number on the first replica.
+      replica: the replica's key; it changes the second number as it changes the kernel's seed.
+    """
+    low = tf.reshape(tf.cast(position, tf.uint64), [1])
+    high = tf.bitwise.bitwise_xor(tf.constant([seed2 & MASK], tf.uint64), replica)
+    high = tf.bitwise.bitwise_and(high, tf.constant(MASK >> 1, tf.uint64))
+    return tf.concat([low, high], 0)
 
 
 class RandomNodes:

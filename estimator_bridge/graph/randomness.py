@@ -21,9 +21,10 @@ a result (``draw_functions``). It begins at ``rng_step`` times the numbers that 
 these are always as many (``draw_counts``). Otherwise a variable of each replica keeps the position,
 as the kernel would: it starts at zero in each process.
 
-What XLA compiles draws ``tf.random.categorical`` by arithmetic (``categorical_draws``). On a CPU it
-stays stateful, like ops without such a form (shuffles, gamma, candidate samplers) and ops beside v1
-control flow. Replicas other than the first get their own seeds for them.
+What XLA compiles draws ``tf.random.categorical`` and ``tf.random.shuffle`` by arithmetic
+(``categorical_draws``, ``shuffle_draws``). On a CPU they stay stateful, like ops without such a
+form (gamma, candidate samplers) and ops beside v1 control flow. Replicas other than the first get
+their own seeds for them.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ from estimator_bridge.graph.random_nodes import (
     STRIDE,
     RandomNodes,
 )
+from estimator_bridge.graph.shuffle_draws import SHUFFLE, shuffle_nodes
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful
 
 __all__ = [
@@ -63,6 +65,9 @@ __all__ = [
     "is_seeded",
     "replica_key",
 ]
+
+# Ops that are replaced where XLA draws, and what makes the NodeDefs and FunctionDefs instead.
+_BY_ARITHMETIC = {CATEGORICAL: categorical_nodes, SHUFFLE: shuffle_nodes}
 
 _GOLDEN = 0x9E3779B97F4A7C15  # odd, so distinct replicas get distinct keys
 
@@ -119,7 +124,8 @@ class Randomness:
         self.inputs = [RNG_STEP + ":0", *([] if self._alike else [REPLICA_KEY + ":0"])]
         self._random_functions = functions_where(snapshot.library, is_seeded)
         by_xla = (streams.for_tpu or streams.for_xla) and not self._alike
-        replaced = {*DRAWS, CATEGORICAL} if by_xla else DRAWS.keys()
+        replaced = DRAWS.keys() | _BY_ARITHMETIC.keys() if by_xla else DRAWS.keys()
+        self._new_functions: list[Any] = []
         self.stateless = {n for n in names if snapshot.nodes[n].op in replaced}
         self._entropy = random.SystemRandom()
         callers = [n for n in names if called_functions(snapshot.nodes[n]) & self._random_functions]
@@ -136,15 +142,23 @@ class Randomness:
     @property
     def library(self) -> Any:
         """The graph's functions, and those that rewritten nodes call."""
-        return self._caller_draws.library
+        library = self._caller_draws.library
+        if self._new_functions:
+            whole = type(library)()
+            whole.CopyFrom(library)
+            whole.function.extend(self._new_functions)
+            return whole
+        return library
 
     def rewritten(self, node: tf.compat.v1.NodeDef) -> list[tf.compat.v1.NodeDef]:
         """Returns the NodeDefs that replace a random node; the last has its name and outputs."""
         if node.name in self._caller_draws.names:
             return self._caller_draws.rewritten(node)
         seed, seed2 = self._seeds(node)
-        if node.op == CATEGORICAL:
-            return categorical_nodes(node, seed, seed2)
+        if node.op in _BY_ARITHMETIC:
+            nodes, functions = _BY_ARITHMETIC[node.op](node, seed, seed2)
+            self._new_functions += functions
+            return nodes
         maker = RandomNodes(node.name)
         shape = maker.one_row(node.input[0], node.attr["T"].type) if self._alike else node.input[0]
         size = maker.add("Prod", [maker.cast(shape, node.attr["T"].type, tf.int64),
@@ -235,7 +249,7 @@ class Randomness:
 
 def has_same_draws(node: tf.compat.v1.NodeDef) -> bool:
     """Returns whether ``RandomStreams.for_xla`` gives a node the numbers of its kernel."""
-    if node.op in ("RandomUniformInt", CATEGORICAL):
+    if node.op == "RandomUniformInt" or node.op in _BY_ARITHMETIC:
         return True
     return has_kernel_draws(node.op, tf.as_dtype(node.attr["dtype"].type))
 

@@ -46,7 +46,9 @@ def of_kernel(logits, samples, dtype, seed, seed2):
 def of_nodes(node, logits, samples, seed, seed2, replica_key=0):
     """Returns the draws of several steps, compiled by XLA."""
     graph_def = tf.compat.v1.GraphDef()
-    graph_def.node.extend(categorical_nodes(node, seed, seed2))
+    nodes, functions = categorical_nodes(node, seed, seed2)
+    assert not functions
+    graph_def.node.extend(nodes)
     assert graph_def.node[-1].name == node.name
 
     @tf.function(jit_compile=True, autograph=False)

@@ -208,17 +208,22 @@ def test_the_devices_own_generator_draws_in_loops_too(monkeypatch):
 
 def categorical(size):
     logits = tf.math.log([[0.1, 0.2, 0.7], [0.5, 0.5, 0.0]]) + 0.0 * tf.cast(size, tf.float32)
-    return {"classes": tf.cast(tf.random.categorical(logits, 5, seed=4), tf.float32)}
+    return {"x": tf.cast(tf.random.categorical(logits, 5, seed=4), tf.float32)}
+
+
+def shuffle(size):
+    return {"x": tf.random.shuffle(tf.range(20.0) + tf.cast(size, tf.float32), seed=4)}
 
 
 @pytest.mark.parametrize("replicas", [1, 2])
-def test_categorical_draws_on_jax_are_those_of_emulated_cores(replicas):
-    """They are the kernel's, on each replica, and have a position that a resumed run goes on at."""
-    cores = Drawer(f"emulated:{replicas}", categorical).run([1] * 4)
-    on_jax = Drawer(f"jax:cpu:{replicas}", categorical).run([1] * 4)
-    resumed = Drawer(f"jax:cpu:{replicas}", categorical).run([1] * 2, start=2)
+@pytest.mark.parametrize("make", [categorical, shuffle])
+def test_jax_draws_what_kernels_of_emulated_cores_draw(make, replicas):
+    """On each replica, and with a position at which a resumed run goes on."""
+    cores = Drawer(f"emulated:{replicas}", make).run([1] * 4)
+    on_jax = Drawer(f"jax:cpu:{replicas}", make).run([1] * 4)
+    resumed = Drawer(f"jax:cpu:{replicas}", make).run([1] * 2, start=2)
     for i, draws in enumerate(cores):
-        for name in ("classes", "sums"):
+        for name in ("x", "sums"):
             np.testing.assert_array_equal(on_jax[i][name], draws[name])
             if i >= 2:
                 np.testing.assert_array_equal(resumed[i - 2][name], draws[name])

@@ -310,6 +310,15 @@ def python_function():
     return result
 
 
+def shuffle_in_a_loop():
+    return tf.while_loop(
+        lambda i, _: i < 2,
+        lambda i, rows: (i + 1, v1.random_shuffle(rows)),
+        [0, tf.range(3.0)],
+        maximum_iterations=2,
+    )[1][0]
+
+
 def unbounded_gradient():
     x = v1.random_uniform([])
     y = tf.while_loop(lambda y: y < 9.0, lambda y: y * y + x, (1.0,))[0]
@@ -320,7 +329,7 @@ def unbounded_gradient():
     ("make", "error", "words"),
     [
         (lambda: tf.reduce_sum(v1.random_gamma([2], 1.0)), NotCompilableError, "RandomGamma"),
-        (lambda: v1.random_shuffle(tf.range(3.0))[0], NotOnJaxError, "without a position"),
+        (shuffle_in_a_loop, NotOnJaxError, "without a position"),
         (python_function, NotCompilableError, "py_func"),
         (unbounded_gradient, NotCompilableError, "pass maximum_iterations"),
     ],
