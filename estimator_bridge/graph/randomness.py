@@ -21,10 +21,10 @@ a result (``draw_functions``). It begins at ``rng_step`` times the numbers that 
 these are always as many (``draw_counts``). Otherwise a variable of each replica keeps the position,
 as the kernel would: it starts at zero in each process.
 
-What XLA compiles draws ``tf.random.categorical`` and ``tf.random.shuffle`` by arithmetic
-(``categorical_draws``, ``shuffle_draws``). On a CPU they stay stateful, like ops without such a
-form (gamma, candidate samplers) and ops beside v1 control flow. Replicas other than the first get
-their own seeds for them.
+JAX draws ``tf.random.categorical`` and ``tf.random.shuffle`` by arithmetic (``categorical_draws``,
+``shuffle_draws``). TensorFlow's kernels of both stay stateful, like ops without such a form (gamma,
+candidate samplers) and ops beside v1 control flow. Replicas other than the first get their own
+seeds for them.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ __all__ = [
     "replica_key",
 ]
 
-# Ops that are replaced where XLA draws, and what makes the NodeDefs and FunctionDefs instead.
+# Ops that are replaced where draws need positions, and what makes NodeDefs and FunctionDefs instead.
 _BY_ARITHMETIC = {CATEGORICAL: categorical_nodes, SHUFFLE: shuffle_nodes}
 
 _GOLDEN = 0x9E3779B97F4A7C15  # odd, so distinct replicas get distinct keys
@@ -89,12 +89,15 @@ class RandomStreams:
         kernels.
       has_counters: whether a step may count its draws in variables, where they are not always as
         many.
+      needs_positions: whether ops that keep a state are replaced where they can be, because the
+        runtime that XLA draws for has none.
     """
 
     alike: bool = False
     for_tpu: bool = False
     for_xla: bool = False
     has_counters: bool = False
+    needs_positions: bool = False
 
 
 class Randomness:
@@ -123,8 +126,8 @@ class Randomness:
         self._for_xla = streams.for_xla
         self.inputs = [RNG_STEP + ":0", *([] if self._alike else [REPLICA_KEY + ":0"])]
         self._random_functions = functions_where(snapshot.library, is_seeded)
-        by_xla = (streams.for_tpu or streams.for_xla) and not self._alike
-        replaced = DRAWS.keys() | _BY_ARITHMETIC.keys() if by_xla else DRAWS.keys()
+        by_arithmetic = streams.needs_positions and not self._alike
+        replaced = DRAWS.keys() | (_BY_ARITHMETIC.keys() if by_arithmetic else set())
         self._new_functions: list[Any] = []
         self.stateless = {n for n in names if snapshot.nodes[n].op in replaced}
         self._entropy = random.SystemRandom()

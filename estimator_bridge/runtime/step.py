@@ -243,7 +243,11 @@ def _streams(request: LoopRequest, strategy: tf.distribute.Strategy) -> RandomSt
     on_jax = isinstance(strategy, JaxStrategy)
     by_device = strategy.device_draws if on_jax else is_on_tpu(strategy)
     return RandomStreams(
-        request.draws_alike, by_device, for_xla=on_jax and not by_device, has_counters=True
+        request.draws_alike,
+        by_device,
+        for_xla=on_jax and not by_device,
+        has_counters=True,
+        needs_positions=on_jax,
     )
 
 

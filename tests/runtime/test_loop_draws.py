@@ -228,3 +228,16 @@ def test_jax_draws_what_kernels_of_emulated_cores_draw(make, replicas):
             if i >= 2:
                 np.testing.assert_array_equal(resumed[i - 2][name], draws[name])
     assert len({draws["sums"].tobytes() for draws in cores}) > 1
+
+
+def test_their_draws_have_positions_where_the_device_draws(monkeypatch):
+    monkeypatch.setenv("ESTIMATOR_BRIDGE_JAX_DRAWS", "device")
+
+    def make(size):
+        return {**categorical(size), "order": shuffle(size)["x"]}
+
+    whole = Drawer("jax:cpu:2", make).run([1] * 3)
+    resumed = Drawer("jax:cpu:2", make).run([1], start=2)[0]
+    for name, numbers in whole[2].items():
+        np.testing.assert_array_equal(resumed[name], numbers)
+    assert sorted(resumed["order"]) == list(range(1, 21))

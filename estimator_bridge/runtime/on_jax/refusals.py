@@ -55,9 +55,9 @@ def check_step(run: ReplicaStep, session: LiftedSession, strategy: JaxStrategy) 
             raise NotOnJaxError(
                 f"{node.name!r} draws random numbers ({node.op}), at "
                 f"{line_of_node(graph, node.name)}, without a position that a resumed run could "
-                "continue from: it is a sampler, a shuffle or categorical draws in a loop or branch, "
-                f"or in a loop's condition. Steps on {name} have no such streams, and XLA would "
-                f"ignore the seed. {INSTEAD_OF_JAX}"
+                "continue from: it is a sampler, or a shuffle or categorical draws in a loop or "
+                f"branch, or in a loop's condition. Steps on {name} have no such streams, and XLA "
+                f"would ignore the seed. {INSTEAD_OF_JAX}"
             )
 
 
