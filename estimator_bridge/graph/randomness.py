@@ -66,7 +66,7 @@ __all__ = [
     "replica_key",
 ]
 
-# Ops that are replaced where draws need positions, and what makes NodeDefs and FunctionDefs instead.
+# Ops that are replaced where draws need positions, with what makes NodeDefs and FunctionDefs.
 _BY_ARITHMETIC = {CATEGORICAL: categorical_nodes, SHUFFLE: shuffle_nodes}
 
 _GOLDEN = 0x9E3779B97F4A7C15  # odd, so distinct replicas get distinct keys
