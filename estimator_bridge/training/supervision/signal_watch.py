@@ -58,6 +58,7 @@ class _Watcher:
         self._writing.setblocking(False)
         self._guard: SignalGuard | None = None
         self._guards: Watched | None = None  # the call that the guard watches for
+        self._lock = threading.Lock()  # a signal belongs to the call during which it arrives
         self.termination: Watched | None = None
         self.signums: frozenset[int] = frozenset()  # the receiver of signals
         self.forward_to = -1  # the replaced wakeup fd, such as asyncio's
@@ -102,15 +103,28 @@ class _Watcher:
             if termination and seconds_left is not None and seconds_left <= 0:
                 termination.expired()
             elif selector.select(seconds_left):
-                self._tell(self._reading.recv(512))
+                with self._lock:
+                    for number in self._received():
+                        if self.termination and number in self.signums:
+                            self.termination.receive(number)
 
-    def _tell(self, numbers: bytes) -> None:
+    def end_call(self) -> None:
+        """Forgets the call, and its signals that the thread has not read yet: it has ended."""
+        with self._lock:
+            if b"\0" in self._received():
+                self._writing.send(b"\0")  # the thread has not woken up yet
+            self.forward_to, self.termination = -1, None
+
+    def _received(self) -> bytes:
+        """Returns the numbers of signals that have arrived, after passing them on."""
+        try:
+            numbers = self._reading.recv(512, socket.MSG_DONTWAIT)
+        except BlockingIOError:  # the other thread was first
+            return b""
         if self.forward_to >= 0:
             with contextlib.suppress(OSError):
                 os.write(self.forward_to, numbers.strip(b"\0"))
-        for number in numbers:
-            if self.termination and number in self.signums:
-                self.termination.receive(number)
+        return numbers
 
     def forget_parent(self) -> None:
         """Closes the sockets, which a forked process has copied from its parent."""
@@ -166,10 +180,11 @@ def watching(
         stays_on = has_more
     finally:
         _put_back()
-        watcher.forward_to, watcher.termination = -1, None
+        signal.set_wakeup_fd(before)
+        if _state.watcher is watcher:  # not in a forked process
+            watcher.end_call()
         if not stays_on:
             watcher.stop_guard()
-        signal.set_wakeup_fd(before)
 
 
 def _put_back() -> None:
