@@ -18,7 +18,7 @@ from estimator_bridge.base.any_files import check_is_no_pipe
 from estimator_bridge.checkpoint.index_table import TableError, table_entries, varint
 from estimator_bridge.tensorflow_private.saving import BundleEntryProto, BundleHeaderProto
 
-__all__ = ["TableError", "check_index"]
+__all__ = ["TableError", "check_index", "index_entries"]
 
 _MOST_BYTES = 1 << 30  # of an index: ten million variables
 _MOST_ELEMENTS = (1 << 63) - 1
@@ -49,14 +49,35 @@ def check_index(path: str, data_files: Sequence[str]) -> None:
     _check(content, tuple((one, int(tf.io.gfile.stat(one).length)) for one in data_files))
 
 
+def index_entries(path: str) -> tuple[int, dict[str, Any]]:
+    """Reads an index of this machine.
+
+    Args:
+      path: the index.
+
+    Returns:
+      The number of data files, and a BundleEntryProto by name. The names of the parts of
+      partitioned variables are not text, and may be anything.
+
+    Raises:
+      TableError: it is no index.
+      OSError: it cannot be read.
+    """
+    check_is_no_pipe(path)
+    with open(path, "rb") as file:
+        shards, entries = _entries(file.read())
+    return shards, {
+        key.decode("utf-8", "backslashreplace"): _parse(BundleEntryProto, value)
+        for key, value in entries
+    }
+
+
 @functools.lru_cache(maxsize=4)  # each value of a checkpoint is read by a reader of its own
 def _check(content: bytes, data_files: tuple[tuple[str, int], ...]) -> None:
-    entries = table_entries(content)
-    if not entries or entries[0][0]:
-        raise TableError("it has no header")
-    if _parse(BundleHeaderProto, entries[0][1]).num_shards != len(data_files):
+    shards, entries = _entries(content)
+    if shards != len(data_files):
         data_files = ()  # TensorFlow looks for others
-    for key, value in entries[1:]:
+    for key, value in entries:
         try:
             if not key.startswith(_SLICE):
                 key.decode("utf-8")
@@ -64,6 +85,14 @@ def _check(content: bytes, data_files: tuple[tuple[str, int], ...]) -> None:
         except (TableError, UnicodeDecodeError) as error:
             name = key.decode("utf-8", "backslashreplace")
             raise TableError(f"the entry {name!r}: {error}") from None
+
+
+def _entries(content: bytes) -> tuple[int, list[tuple[bytes, bytes]]]:
+    """Returns the number of data files, and the keys and descriptions of the values."""
+    entries = table_entries(content)
+    if not entries or entries[0][0]:
+        raise TableError("it has no header")
+    return _parse(BundleHeaderProto, entries[0][1]).num_shards, entries[1:]
 
 
 def _parse(kind: Any, content: bytes) -> Any:

@@ -2,7 +2,7 @@
 
 A saver of several shards writes its index in place. Training that resumes from a checkpoint first
 saves it again under the same name: a process killed at that moment would leave no checkpoint to
-resume from.
+resume from. If the values are still the same, nothing is written at all.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_bridge.checkpoint.background_writer import BackgroundWriter
+from estimator_bridge.checkpoint.integrity import data_files
 from estimator_bridge.checkpoint.lock import check_model_dir
+from estimator_bridge.checkpoint.present_values import has_present_values
 from estimator_bridge.checkpoint.publishing import publish
+from estimator_bridge.checkpoint.saver_operations import MERGE, SAVE
 from estimator_bridge.graph import LiftedSession
 from estimator_bridge.own_files import (
     has_open_staging,
@@ -33,7 +36,6 @@ from estimator_bridge.own_files import (
 from estimator_bridge.tensorflow_private.saving import whole_files_written_by
 
 __all__ = [
-    "SAVING",
     "CheckpointingSession",
     "complete_files",
     "remove_leftovers",
@@ -41,7 +43,6 @@ __all__ = [
     "saved_prefix",
 ]
 
-SAVING = ("MergeV2Checkpoints", "SaveV2")
 # Files of killed processes, of TensorFlow or of estimator_bridge 0.2.0. Users' files may have such
 # names too, so these are mentioned and stay.
 _LIKE_LEFTOVERS = re.compile(
@@ -54,6 +55,7 @@ _LIKE_LEFTOVERS = re.compile(
     r"\.estimator_bridge\.unfinished\.new|"
     r"graph\.pbtxt\.new"
 )
+_SLOW_DISK = 50e6  # bytes a second
 _OF_CHECKPOINT = re.compile(r"(.+\.ckpt-\d+)\.(?:data-\d{5}-of-\d{5}|meta)")
 
 
@@ -76,11 +78,12 @@ def complete_files(model_dir: str) -> Iterator[None]:
 
 
 class CheckpointingSession(LiftedSession):
-    """A session that replaces a checkpoint only once the new one is complete.
+    """A session that replaces a checkpoint by another one once that is complete.
 
     Attributes:
       writer: writes checkpoints in the background, one at a time.
-      slowest_save_secs: the duration of this session's slowest save.
+      slowest_save_secs: the duration of this session's slowest save; at least what a slow disk
+        takes for a checkpoint that was there already.
     """
 
     slowest_save_secs = 0.0
@@ -96,12 +99,24 @@ class CheckpointingSession(LiftedSession):
         if prefix is None:
             return super().run(fetches, feed_dict, options, run_metadata)
         self.writer.wait()  # one write at a time, and the saver must know of the previous one
+        if self._is_saved(prefix, fetches):
+            size = sum(tf.io.gfile.stat(file).length for file in data_files(prefix))
+            self.slowest_save_secs = max(self.slowest_save_secs, size / _SLOW_DISK)
+            return tf.compat.as_bytes(prefix)
         run = super().run
 
         def write(path: str) -> Any:
             return run(fetches, dict.fromkeys(feed_dict, path), options, run_metadata)
 
         return self.save(prefix, write)
+
+    def _is_saved(self, prefix: str, fetches: Any) -> bool:
+        if not tf.io.gfile.exists(prefix + ".index"):
+            return False
+        check_model_dir(prefix)
+        element = self.graph.as_graph_element(fetches)
+        operation = element.op if isinstance(element, tf.Tensor) else element
+        return has_present_values(self, prefix, operation)
 
     def save(self, prefix: str, write: Callable[[str], Any]) -> Any:
         """Writes a checkpoint; see ``save_whole``."""
@@ -160,7 +175,7 @@ def saved_prefix(graph: tf.Graph, fetches: Any, feed_dict: Any) -> str | None:
     except (KeyError, TypeError, ValueError):  # run() explains these
         return None
     operation = element.op if isinstance(element, tf.Tensor) else element
-    if not any(above.type in SAVING for above in operation.control_inputs):
+    if not any(above.type in (MERGE, SAVE) for above in operation.control_inputs):
         return None
     return tf.compat.as_str(value)
 

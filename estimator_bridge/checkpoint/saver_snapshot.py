@@ -14,22 +14,20 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.checkpoint.overwriting import SAVING, CheckpointingSession
+from estimator_bridge.checkpoint.overwriting import CheckpointingSession
+from estimator_bridge.checkpoint.saver_operations import (
+    MERGE,
+    NAME_INPUTS,
+    SAVE,
+    other_types,
+    saver_operations,
+)
 from estimator_bridge.graph import host_device
 from estimator_bridge.tensorflow_private.names import SessionInterface, eager_mode
 
 __all__ = ["SaverSnapshot", "why_not_beside_steps"]
 
 _Saver = tf.compat.v1.train.Saver
-_MERGE, _SAVE = SAVING
-_NAMES = 3  # leading inputs of _SAVE: the file, the tensor names and their slices
-# Other op types in a saver's part of the graph, which build file names and order the operations.
-_BESIDE = frozenset(
-    {
-        "Const", "Identity", "NoOp", "Pack", "Placeholder", "PlaceholderWithDefault", "Select",
-        "SelectV2", "ShardedFilename", "StaticRegexFullMatch", "StringJoin",
-    }
-)  # fmt: skip
 
 
 def why_not_beside_steps(session: Any, saver: Any) -> str | None:
@@ -44,10 +42,10 @@ def why_not_beside_steps(session: Any, saver: Any) -> str | None:
     if not isinstance(saver, _Saver) or type(saver).save is not _Saver.save:
         return f"{type(saver).__name__} overrides save()"
     operations = _operations(session.graph, saver)
-    others = sorted({op.type for op in operations} - _BESIDE - set(SAVING))
+    others = other_types(operations)
     if others:
         return f"the saver has an operation of type {others[0]}"
-    if not any(op.type == _SAVE for op in operations):
+    if not any(op.type == SAVE for op in operations):
         return "the saver has no variables"
     return None
 
@@ -65,14 +63,14 @@ class SaverSnapshot(SessionInterface):
         definition = saver.saver_def
         self._fetch, self._file = definition.save_tensor_name, definition.filename_tensor_name
         operations = _operations(session.graph, saver)
-        self._saves = [op for op in operations if op.type == _SAVE]
-        self._merges = [op for op in operations if op.type == _MERGE]
-        tensors = [tensor for op in self._saves for tensor in op.inputs[_NAMES:]]
+        self._saves = [op for op in operations if op.type == SAVE]
+        self._merges = [op for op in operations if op.type == MERGE]
+        tensors = [tensor for op in self._saves for tensor in op.inputs[NAME_INPUTS:]]
         refs = list(dict.fromkeys(tensor.name for tensor in tensors))
         with eager_mode(), tf.device(host_device()):
             values = [tf.identity(value) for value in session.evaluate(refs)]
         self._values = dict(zip(refs, values))
-        name_tensors = [tensor for op in self._saves for tensor in op.inputs[:_NAMES]]
+        name_tensors = [tensor for op in self._saves for tensor in op.inputs[:NAME_INPUTS]]
         name_tensors += [tensor for op in self._merges for tensor in op.inputs]
         self._names = list(dict.fromkeys(tensor.name for tensor in name_tensors))
         self._naming = session.function(self._names, [self._file])
@@ -122,18 +120,7 @@ def _inputs(operation: tf.Operation, values: dict[str, tf.Tensor]) -> list[tf.Te
 
 
 def _operations(graph: tf.Graph, saver: Any) -> Sequence[tf.Operation]:
-    """Returns the operations a saver runs, from the save operations on, in a fixed order."""
     definition = getattr(saver, "saver_def", None)
     if definition is None or not definition.save_tensor_name:
         return []
-    operations: dict[str, tf.Operation] = {}
-    worklist = [graph.as_graph_element(definition.save_tensor_name).op]
-    while worklist:
-        operation = worklist.pop()
-        if operation.name in operations:
-            continue
-        operations[operation.name] = operation
-        count = _NAMES if operation.type == _SAVE else len(operation.inputs)
-        above = [tensor.op for tensor in operation.inputs[:count]]
-        worklist += [*operation.control_inputs, *above]
-    return [operations[name] for name in sorted(operations)]
+    return saver_operations(graph.as_graph_element(definition.save_tensor_name).op)

@@ -128,6 +128,7 @@ from estimator_bridge.graph.trace import (
     session_graph,
     trace_graph,
 )
+from estimator_bridge.graph.variable_fetches import fetched_variables
 
 __all__ = [
     "REPLICA_ID",
@@ -147,6 +148,7 @@ __all__ = [
     "continue_trace",
     "cut_before_state",
     "diverging_variables",
+    "fetched_variables",
     "for_tpu",
     "graph_classes",
     "host_device",

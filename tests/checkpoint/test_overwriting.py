@@ -9,6 +9,7 @@ from estimator_bridge.checkpoint import (
     CheckpointingSession,
     check_checkpoint,
     load_variable,
+    overwriting,
     publishing,
 )
 from estimator_bridge.graph import trace_graph
@@ -52,6 +53,8 @@ def test_one_that_is_not_changed_is_whole_at_any_moment(saved, tmp_path, monkeyp
 
     monkeypatch.setattr(publishing, "move_over", killed)
     monkeypatch.setattr(publishing, "_finish", lambda *args: None)
+    # As for a variable in parts, whose values are not compared.
+    monkeypatch.setattr(overwriting, "has_present_values", lambda *args: False)
     with pytest.raises(KeyboardInterrupt):
         saver.save(session, str(tmp_path / "model.ckpt"), global_step=7)
     check_checkpoint(path, {"v": ([3], tf.float32)})
@@ -76,3 +79,47 @@ def test_other_calls_are_those_of_any_session(saved):
     session.close()
     with pytest.raises(RuntimeError, match="closed"):
         session.run("v:0", {"save/Const:0": "text"})
+
+
+def stats(path):
+    return {
+        suffix: (info.st_ino, info.st_mtime_ns)
+        for suffix in (".index", ".data-00000-of-00001")
+        for info in [os.stat(path + suffix)]
+    }
+
+
+def test_the_same_values_are_not_written_again(saved, tmp_path):
+    session, saver, variable, path = saved
+    before = stats(path)
+    os.remove(path + ".meta")
+    assert saver.save(session, str(tmp_path / "model.ckpt"), global_step=7) == path
+    assert stats(path) == before
+    assert os.path.exists(path + ".meta")
+    variable.load(np.array([1, 1, -1], np.float32), session)
+    saver.save(session, str(tmp_path / "model.ckpt"), global_step=7)
+    assert load_variable(path, "v").tolist() == [1, 1, -1]
+
+
+def flip(path, place):
+    with open(path, "r+b") as file:
+        file.seek(place)
+        byte = file.read(1)[0]
+        file.seek(place)
+        file.write(bytes([byte ^ 1]))
+
+
+@pytest.mark.parametrize("place", [0, 11])
+def test_a_damaged_value_is_written_again(saved, tmp_path, place):
+    session, saver, _, path = saved
+    flip(path + ".data-00000-of-00001", place)
+    saver.save(session, str(tmp_path / "model.ckpt"), global_step=7)
+    assert load_variable(path, "v").tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("suffix", [".index", ".data-00000-of-00001"])
+def test_a_file_that_was_cut_short_is_written_again(saved, tmp_path, suffix):
+    session, saver, _, path = saved
+    os.truncate(path + suffix, os.path.getsize(path + suffix) - 1)
+    saver.save(session, str(tmp_path / "model.ckpt"), global_step=7)
+    assert load_variable(path, "v").tolist() == [1, 1, 1]
