@@ -71,7 +71,8 @@ class SaverSnapshot(SessionInterface):
             values = [tf.identity(value) for value in session.evaluate(refs)]
         self._values = dict(zip(refs, values))
         name_tensors = [tensor for op in self._saves for tensor in op.inputs[:NAME_INPUTS]]
-        name_tensors += [tensor for op in self._merges for tensor in op.inputs]
+        for merge in self._merges:
+            name_tensors += [*_part_names(merge), *merge.inputs[1:]]
         self._names = list(dict.fromkeys(tensor.name for tensor in name_tensors))
         self._naming = session.function(self._names, [self._file])
 
@@ -105,10 +106,10 @@ class SaverSnapshot(SessionInterface):
                     prefix=prefix, tensor_names=names, shape_and_slices=slices, tensors=tensors
                 )
             for operation in self._merges:
-                parts, destination = _inputs(operation, values)
+                parts = [tf.reshape(values[tensor.name], [-1]) for tensor in _part_names(operation)]
                 tf.raw_ops.MergeV2Checkpoints(
-                    checkpoint_prefixes=parts,
-                    destination_prefix=destination,
+                    checkpoint_prefixes=tf.concat(parts, 0),
+                    destination_prefix=values[operation.inputs[1].name],
                     delete_old_dirs=operation.get_attr("delete_old_dirs"),
                     allow_missing_files=operation.get_attr("allow_missing_files"),
                 )
@@ -117,6 +118,15 @@ class SaverSnapshot(SessionInterface):
 
 def _inputs(operation: tf.Operation, values: dict[str, tf.Tensor]) -> list[tf.Tensor]:
     return [values[tensor.name] for tensor in operation.inputs]
+
+
+def _part_names(merge: tf.Operation) -> Sequence[tf.Tensor]:
+    """Returns the names of the parts that an operation merges.
+
+    The list of them waits for the parts to be written, so a function of it would write them.
+    """
+    names = merge.inputs[0]
+    return names.op.inputs if names.op.type == "Pack" else [names]
 
 
 def _operations(graph: tf.Graph, saver: Any) -> Sequence[tf.Operation]:

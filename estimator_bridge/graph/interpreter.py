@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections
 import functools
 import heapq
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -32,6 +31,10 @@ RUNS_ALONE = frozenset([
     "StatelessTruncatedNormalV2", "StaticRegexFullMatch", "StridedSlice", "StringJoin", "Sub",
     "VarIsInitializedOp", "Where", "ZerosLike",
 ])  # fmt: skip
+# Of inputs, where the operation has others.
+_NAMES_IN_PYTHON = {
+    "Prod": ["input", "axis"], "Select": ["condition", "x", "y"], "Where": ["condition"],
+}  # fmt: skip
 
 
 class Interpreter:
@@ -110,7 +113,7 @@ def _call_of(
         proto = node.attr["value"].tensor  # tf.make_ndarray takes ten times as long
         constant = tf.io.parse_tensor(proto.SerializeToString(), tf.as_dtype(proto.dtype))
         return lambda _: [constant], refs
-    function, arguments, names, options = _operation(node.op)
+    function, (arguments, names, options) = getattr(tf.raw_ops, node.op), _signature(node.op)
     sizes = [_size(node, argument) for argument in arguments]
     attributes = {name: _value(node.attr[name]) for name in options if name in node.attr}
 
@@ -128,18 +131,18 @@ def _call_of(
 
 
 @functools.cache
-def _operation(op: str) -> tuple[Callable[..., Any], list[Any], list[str], list[str]]:
-    """Returns a type's function, its inputs, their names in Python, and its attributes' names."""
-    function, definition = getattr(tf.raw_ops, op), op_def(op)
+def _signature(op: str) -> tuple[list[Any], list[str], list[str]]:
+    """Returns a type's inputs, their names in Python, and its attributes' names."""
+    definition = op_def(op)
     arguments = list(definition.input_arg)
-    names = list(inspect.signature(function).parameters)[: len(arguments)]  # Select's are others
+    names = _NAMES_IN_PYTHON.get(op) or [argument.name for argument in arguments]
     inferred = {
         name
         for argument in arguments
         for name in (argument.type_attr, argument.number_attr, argument.type_list_attr)
     }
     options = [a.name for a in definition.attr if a.name not in inferred]
-    return function, arguments, names, options
+    return arguments, names, options
 
 
 def _size(node: tf.compat.v1.NodeDef, argument: Any) -> int | None:

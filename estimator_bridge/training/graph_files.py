@@ -8,6 +8,7 @@ attributes differ, so each text is made once.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import re
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from estimator_bridge.own_files import replace_text
 __all__ = ["GraphSaverHook", "graph_defs_kept", "graph_text"]
 
 _CheckpointSaverHook: Any = tf.compat.v1.train.CheckpointSaverHook
+_KEPT_NODES = 2_000  # of a graph whose GraphDef stays in memory between two checkpoints: 2 MB
 _PLAIN = re.compile(r"[\w .:/^@\-<>=,()\[\]]*", re.ASCII)  # text without escapes
 
 
@@ -32,13 +34,14 @@ class GraphSaverHook(_CheckpointSaverHook):
 
     def begin(self) -> None:
         """Opens the event file, to which the graph is also written."""
-        with graph_defs_kept(tf.compat.v1.get_default_graph()):
+        self._graph_defs: dict[int, tf.compat.v1.GraphDef] = {}
+        with graph_defs_kept(tf.compat.v1.get_default_graph(), self._graph_defs):
             super().begin()
 
     def after_create_session(self, session: Any, coord: tf.train.Coordinator) -> None:
         """Writes the graph and the first checkpoint."""
         graph = tf.compat.v1.get_default_graph()
-        with graph_defs_kept(graph):
+        with graph_defs_kept(graph, self._graph_defs):
             if self._save_graph_def:
                 path = os.path.join(self._checkpoint_dir, "graph.pbtxt")
                 replace_text(path, graph_text(graph.as_graph_def(add_shapes=True)))
@@ -50,14 +53,28 @@ class GraphSaverHook(_CheckpointSaverHook):
     def _save(self, session: Any, step: int) -> Any:
         if self._wrote_graph:  # each checkpoint has a .meta
             self._save_graph_def = True
-        return super()._save(session, step)
+        with graph_defs_kept(session.graph, self._graph_defs):
+            should_stop = super()._save(session, step)
+        if any(len(graph_def.node) > _KEPT_NODES for graph_def in self._graph_defs.values()):
+            self._graph_defs.clear()
+        return should_stop
 
 
 @contextlib.contextmanager
-def graph_defs_kept(graph: tf.Graph) -> Iterator[None]:
-    """Within this context, a GraphDef with shapes is made once per version of the graph."""
+def graph_defs_kept(
+    graph: tf.Graph, graph_defs: dict[int, tf.compat.v1.GraphDef] | None = None
+) -> Iterator[None]:
+    """Within this context, a GraphDef with shapes is made once per version of the graph.
+
+    Args:
+      graph: the graph.
+      graph_defs: the GraphDef by the graph's version, of an earlier context and for a later one.
+    """
+    if not inspect.ismethod(graph.as_graph_def):  # within another such context
+        yield
+        return
     make = graph.as_graph_def
-    graph_defs: dict[int, tf.compat.v1.GraphDef] = {}  # by the graph's version
+    graph_defs = {} if graph_defs is None else graph_defs
 
     def as_graph_def(*args: Any, **kwargs: Any) -> Any:
         # Released TensorFlow ignores use_pybind11_proto.
