@@ -198,6 +198,22 @@ class _NoLengthError(ValueError, IndexError, TypeError):
 _SIZE = "estimator_bridge/valid_size"
 
 
+def _dicts(keys: tuple[str, ...], columns: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+    """Returns a dict for each row; a literal takes half of the time of ``dict``."""
+    if len(keys) == 1:
+        ((a,), (column,)) = keys, columns
+        return ({a: value} for value in column)
+    if len(keys) == 2:
+        a, b = keys
+        return ({a: first, b: second} for first, second in zip(*columns))
+    if len(keys) == 3:
+        a, b, c = keys
+        return ({a: first, b: second, c: third} for first, second, third in zip(*columns))
+    return map(
+        dict, zip(*(zip(itertools.repeat(key), column) for key, column in zip(keys, columns)))
+    )
+
+
 def _examples(values: dict[str, Any], single: bool) -> Iterator[Any]:
     size = values.pop(_SIZE, None)
     if size is not None:  # padding is not an example
@@ -216,5 +232,4 @@ def _examples(values: dict[str, Any], single: bool) -> Iterator[Any]:
     if "" in values:
         yield from values[""]
         return
-    columns = [zip(itertools.repeat(key), value) for key, value in values.items()]
-    yield from map(dict, zip(*columns))  # faster than a statement per example
+    yield from _dicts(*zip(*values.items()))
