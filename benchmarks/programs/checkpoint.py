@@ -1,4 +1,7 @@
-"""Writes and restores a checkpoint of 400 MB, or of another size, in a folder in memory."""
+"""Writes and restores a checkpoint of 400 MB, or of another size.
+
+400 MB are written into a folder in memory, if there is one.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,8 @@ def serve(way: str, orders: Orders, rows: int = _ROWS) -> None:
     """
     del way
     for _ in orders:
-        with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as folder:
+        fits = rows <= _ROWS  # beside the variables, of which the original holds copies
+        with tempfile.TemporaryDirectory(dir=_IN_MEMORY if fits else None) as folder:
             write_secs = _train(folder, rows)
             command = [sys.executable, "-m", "benchmarks.programs.checkpoint", folder, str(rows)]
             resumed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
