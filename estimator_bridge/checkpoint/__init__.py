@@ -17,7 +17,12 @@ from estimator_bridge.checkpoint.error_types import (
     MissingVariableError,
     UnreadableCheckpointError,
 )
-from estimator_bridge.checkpoint.folder import check_writable, checkpoints_in, latest_checkpoint
+from estimator_bridge.checkpoint.folder import (
+    check_still_writable,
+    check_writable,
+    checkpoints_in,
+    latest_checkpoint,
+)
 from estimator_bridge.checkpoint.full_disk import explained_full_disk, explained_full_disk_of
 from estimator_bridge.checkpoint.integrity import explained_read_errors
 from estimator_bridge.checkpoint.iterator_positions import InputPositionError, Positions
@@ -51,6 +56,7 @@ __all__ = [
     "check_checkpoint",
     "check_model_dir",
     "check_own_training",
+    "check_still_writable",
     "check_writable",
     "checkpoints_in",
     "complete_files",

@@ -11,6 +11,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -20,7 +21,7 @@ from estimator_bridge.graph.gathered_rows import joins_rows
 from estimator_bridge.tensorflow_private.eager import flat_call
 from estimator_bridge.tensorflow_private.names import eager_context, eager_mode
 
-__all__ = ["dataset_of_plain_graph"]
+__all__ = ["as_it_is", "dataset_of_plain_graph"]
 
 # TensorFlow may run another operation, such as the read of a file, once, while it compiles.
 # The comparisons are those of a shuffle's seeds.
@@ -39,15 +40,35 @@ _BEST = frozenset(
 _KEPT = 8
 
 _lock = threading.Lock()
-_functions: OrderedDict[object, Callable[..., list[tf.Tensor]]] = OrderedDict()  # oldest use first
 
 
-def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tuple[tf.Tensor | None, bool]:
+class _Maker(NamedTuple):
+    """A function that makes a graph's dataset.
+
+    Attributes:
+      make: returns the dataset, from arrays.
+      refs: the references of the arrays.
+      is_best: whether tf.data's optimizer cannot improve the dataset.
+    """
+
+    make: Callable[..., list[tf.Tensor]]
+    refs: Sequence[str]
+    is_best: bool
+
+
+_makers: OrderedDict[object, _Maker] = OrderedDict()  # oldest use first
+
+
+def dataset_of_plain_graph(
+    session: LiftedSession, variant: str, spec: Any = None
+) -> tuple[tf.Tensor | None, bool]:
     """Returns a graph's dataset as an eager variant tensor.
 
     Args:
       session: the session of the graph.
       variant: the reference of the tensor that holds the dataset.
+      spec: the TypeSpecs of an element, if tf.data is to leave the dataset as it is where its
+        optimizer cannot improve it; None for a dataset that becomes part of another.
 
     Returns:
       The tensor; None if the dataset needs more than dataset operations and constants: functions,
@@ -55,41 +76,69 @@ def dataset_of_plain_graph(session: LiftedSession, variant: str) -> tuple[tf.Ten
       improve the dataset.
     """
     snapshot, owners = Snapshot.of(session.graph), session.resources.owners
-    if not session.resources.inputs.keeps_positions:
-        snapshot = with_datasets_rewritten(snapshot, session.graph)
-    lifted = Lifted(snapshot, [variant], {f"{name}:0" for name in owners}, owners)
+    variables = {f"{name}:0" for name in owners}
+    lifted = Lifted(snapshot, [variant], variables, owners)
+    if not lifted.input_refs <= snapshot.constants.keys():
+        return None, False
+    refs = sorted(lifted.input_refs)
+    arrays = [snapshot.constants[ref] for ref in refs]
+    specs = [tf.TensorSpec(array.shape, array.dtype) for array in arrays]
+    content = [graph_def.SerializeToString(deterministic=True) for graph_def in lifted.graph_defs]
+    is_rewritten = not session.resources.inputs.keeps_positions
+    # A process that joins a cluster gets another context, which knows none of these functions.
+    key = (
+        *(eager_context(), host_device(), variant, is_rewritten, spec is None),
+        *(*content, *zip(refs, specs)),
+    )
+    with eager_mode(), tf.device(host_device()):
+        with _lock:
+            maker = _makers.get(key)
+            if maker is None:
+                if is_rewritten:
+                    snapshot = with_datasets_rewritten(snapshot, session.graph)
+                    lifted = Lifted(snapshot, [variant], variables, owners)
+                maker = _maker(lifted, snapshot, spec)
+                if maker is None:
+                    return None, False
+                _makers[key] = maker
+                if len(_makers) > _KEPT:
+                    _makers.popitem(last=False)
+            _makers.move_to_end(key)
+        return maker.make(*(snapshot.constants[ref] for ref in maker.refs))[0], maker.is_best
+
+
+def as_it_is() -> tf.data.Options:
+    """Returns options by which tf.data runs a dataset as it was made."""
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    options.experimental_optimization.apply_default_optimizations = False
+    return options
+
+
+def _maker(lifted: Lifted, snapshot: Snapshot, spec: Any) -> _Maker | None:
+    """Returns what makes a dataset, or None if it needs more than operations and constants."""
     if not (
         lifted.input_refs <= snapshot.constants.keys()
         and all(_PLAIN.fullmatch(snapshot.nodes[name].op) for name in lifted.names)
         and not any(map(_has_functions, lifted.graph_defs))
     ):
-        return None, False
-    nodes = [snapshot.nodes[name] for name in lifted.names]
-    is_best = all(node.op in _BEST and not joins_rows(node) for node in nodes)
+        return None
     refs = sorted(lifted.input_refs)
     arrays = [snapshot.constants[ref] for ref in refs]
-    specs = [tf.TensorSpec(array.shape, array.dtype) for array in arrays]
-    content = [graph_def.SerializeToString(deterministic=True) for graph_def in lifted.graph_defs]
-    # A process that joins a cluster gets another context, which knows none of these functions.
-    key = eager_context(), host_device(), variant, *content, *zip(refs, specs)
-    with eager_mode(), tf.device(host_device()):
-        with _lock:
-            if key not in _functions:
-                _functions[key] = _compile(lifted, refs, specs)
-                if len(_functions) > _KEPT:
-                    _functions.popitem(last=False)
-            _functions.move_to_end(key)
-            function = _functions[key]
-        return function(*arrays)[0], is_best
 
+    nodes = [snapshot.nodes[name] for name in lifted.names]
+    is_best = all(node.op in _BEST and not joins_rows(node) for node in nodes)
 
-def _compile(
-    lifted: Lifted, refs: Sequence[str], specs: Sequence[tf.TensorSpec]
-) -> Callable[..., list[tf.Tensor]]:
     def make(*arrays: tf.Tensor) -> list[tf.Tensor]:
-        return lifted(dict(zip(refs, arrays)), lambda sums: [value for value, _ in sums])
+        values = lifted(dict(zip(refs, arrays)), lambda sums: [value for value, _ in sums])
+        if spec is None or not is_best:
+            return values
+        dataset = tf.data.experimental.from_variant(values[0], spec).with_options(as_it_is())
+        return [tf.data.experimental.to_variant(dataset)]
 
-    return flat_call(tf.function(make, autograph=False).get_concrete_function(*specs))
+    specs = [tf.TensorSpec(array.shape, array.dtype) for array in arrays]
+    function = tf.function(make, autograph=False).get_concrete_function(*specs)
+    return _Maker(flat_call(function), refs, is_best)
 
 
 def _has_functions(graph_def: tf.compat.v1.GraphDef) -> bool:

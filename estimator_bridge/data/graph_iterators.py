@@ -12,7 +12,7 @@ from estimator_bridge.graph import Lifted, LiftedSession, Snapshot
 from estimator_bridge.graph.one_shot_iterators import dataset_nodes
 from estimator_bridge.graph.snapshot import node_name, tensor_ref
 
-__all__ = ["as_it_is", "dataset_behind", "lifted_dataset", "whole_dataset"]
+__all__ = ["dataset_behind", "lifted_dataset", "whole_dataset"]
 
 
 def lifted_dataset(
@@ -29,7 +29,10 @@ def lifted_dataset(
       spec: TypeSpecs of an element.
       extra_nodes: NodeDefs to compute as if they were part of the graph.
     """
-    return _lifted(session, variant, spec, extra_nodes)[0]
+    value, _ = (None, False) if extra_nodes else dataset_of_plain_graph(session, variant)
+    if value is None:
+        (value,) = session.evaluate([variant], extra_nodes=extra_nodes)
+    return tf.data.experimental.from_variant(value, spec)
 
 
 def whole_dataset(session: LiftedSession, variant: str, spec: Any) -> tuple[tf.data.Dataset, bool]:
@@ -45,25 +48,10 @@ def whole_dataset(session: LiftedSession, variant: str, spec: Any) -> tuple[tf.d
     Returns:
       The dataset, and whether that is so. Then a ``prefetch`` would be of no use either.
     """
-    dataset, is_best = _lifted(session, variant, spec)
-    return (dataset.with_options(as_it_is()) if is_best else dataset), is_best
-
-
-def _lifted(
-    session: LiftedSession, variant: str, spec: Any, extra_nodes: Sequence[Any] = ()
-) -> tuple[tf.data.Dataset, bool]:
-    value, is_best = (None, False) if extra_nodes else dataset_of_plain_graph(session, variant)
+    value, is_best = dataset_of_plain_graph(session, variant, spec)
     if value is None:
-        (value,) = session.evaluate([variant], extra_nodes=extra_nodes)
+        (value,) = session.evaluate([variant])
     return tf.data.experimental.from_variant(value, spec), is_best
-
-
-def as_it_is() -> tf.data.Options:
-    """Returns options by which tf.data runs a dataset as it was made."""
-    options = tf.data.Options()
-    options.autotune.enabled = False
-    options.experimental_optimization.apply_default_optimizations = False
-    return options
 
 
 def dataset_behind(

@@ -13,7 +13,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_bridge.data.graph_iterators import as_it_is, dataset_behind
+from estimator_bridge.data.dataset_functions import as_it_is
+from estimator_bridge.data.graph_iterators import dataset_behind
 from estimator_bridge.data.returned_tensors import is_plain
 from estimator_bridge.data.row_queues import RowQueueRunner
 from estimator_bridge.graph import Lifted, LiftedSession, Snapshot

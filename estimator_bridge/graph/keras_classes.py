@@ -66,7 +66,8 @@ def _layer_class() -> Any:
     return getattr(getattr(sys.modules.get("tf_keras"), "layers", None), "Layer", None)
 
 
-def _below(kind: Any) -> Iterator[Any]:
-    for subclass in kind.__subclasses__() if kind else ():
-        yield subclass
-        yield from _below(subclass)
+def _below(kind: Any) -> list[Any]:
+    kinds = kind.__subclasses__() if kind else []
+    for each in kinds:  # which grows meanwhile
+        kinds += each.__subclasses__()
+    return kinds

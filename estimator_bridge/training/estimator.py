@@ -15,6 +15,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.base.duplicate_log_lines import drop_duplicate_lines
 from estimator_bridge.base.gc_tuning import gc_frozen_at_startup
 from estimator_bridge.checkpoint import (
+    check_still_writable,
     check_writable,
     complete_files,
     explained_full_disk,
@@ -291,7 +292,7 @@ class Estimator(ExportMethods, OriginalMethods):
         ):
             execution = self._execution(ModeKeys.EVAL)
             with contextlib.suppress(DiskError):  # the results are returned regardless
-                check_writable(self._model_dir)
+                check_still_writable(self._model_dir)
             with watched_folder(self._model_dir, "evaluation") as folder:
                 path = self._checkpoint_for(checkpoint_path, "evaluate")
                 with self._program(

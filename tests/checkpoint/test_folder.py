@@ -7,12 +7,14 @@ from test_restore_checks import edit, save
 
 from estimator_bridge.checkpoint import (
     UnreadableCheckpointError,
+    check_still_writable,
     check_writable,
     latest_checkpoint,
     list_variables,
     load_variable,
     remove_leftovers,
 )
+from estimator_bridge.checkpoint import folder as folder_module
 from estimator_bridge.errors import CheckpointError
 from estimator_bridge.own_files import make_own_folder, new_token
 
@@ -245,3 +247,19 @@ def test_what_killed_processes_left_is_removed_if_it_is_ours(model_dir, caplog):
     assert (model_dir / "results-2024_temp" / "notes.txt").read_text() == "a month of work"
     assert (model_dir.parent / "victim" / "part-00000").read_text() == "mine"
     assert caplog.text.count("files that a killed process may have left") == 1
+
+
+def test_a_folder_that_was_writable_is_asked_for_again(tmp_path, monkeypatch):
+    folder, probes = tmp_path / "new", []
+    monkeypatch.setattr(
+        folder_module, "check_writable", lambda path: (probes.append(path), check_writable(path))
+    )
+    for _ in range(3):
+        check_still_writable(folder)
+    assert probes == [folder]
+    folder.rmdir()
+    check_still_writable(folder)
+    assert folder.is_dir()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # as for who may not write there
+    check_still_writable(folder)
+    assert probes == [folder] * 3

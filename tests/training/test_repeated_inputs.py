@@ -103,11 +103,11 @@ def test_the_seed_of_an_operation_is_that_of_the_first_input(estimator):
 
 def test_an_equal_graph_makes_its_dataset_by_the_same_function(estimator):
     estimator.evaluate(lambda: of(np.ones([8, 2], "f")))
-    functions = dict(dataset_functions._functions)
+    functions = dict(dataset_functions._makers)
     estimator.evaluate(lambda: of(np.ones([8, 2], "f")))
-    assert dict(dataset_functions._functions) == functions
+    assert dict(dataset_functions._makers) == functions
     estimator.evaluate(lambda: of(np.ones([9, 2], "f")))
-    assert dict(dataset_functions._functions) != functions
+    assert dict(dataset_functions._makers) != functions
 
 
 def test_arrays_are_freed_with_their_evaluation(estimator, monkeypatch):
