@@ -35,13 +35,13 @@ class GraphSaverHook(_CheckpointSaverHook):
     def begin(self) -> None:
         """Opens the event file, to which the graph is also written."""
         self._graph_defs: dict[int, tf.compat.v1.GraphDef] = {}
-        with graph_defs_kept(tf.compat.v1.get_default_graph(), self._graph_defs):
+        with self._with_graph_defs(tf.compat.v1.get_default_graph()):
             super().begin()
 
     def after_create_session(self, session: Any, coord: tf.train.Coordinator) -> None:
         """Writes the graph and the first checkpoint."""
         graph = tf.compat.v1.get_default_graph()
-        with graph_defs_kept(graph, self._graph_defs):
+        with self._with_graph_defs(graph):
             if self._save_graph_def:
                 path = os.path.join(self._checkpoint_dir, "graph.pbtxt")
                 replace_text(path, graph_text(graph.as_graph_def(add_shapes=True)))
@@ -53,11 +53,16 @@ class GraphSaverHook(_CheckpointSaverHook):
     def _save(self, session: Any, step: int) -> Any:
         if self._wrote_graph:  # each checkpoint has a .meta
             self._save_graph_def = True
-        with graph_defs_kept(session.graph, self._graph_defs):
-            should_stop = super()._save(session, step)
+        with self._with_graph_defs(session.graph):
+            return super()._save(session, step)
+
+    @contextlib.contextmanager
+    def _with_graph_defs(self, graph: tf.Graph) -> Iterator[None]:
+        """As ``graph_defs_kept``; that of a small graph is kept for the next context too."""
+        with graph_defs_kept(graph, self._graph_defs):
+            yield
         if any(len(graph_def.node) > _KEPT_NODES for graph_def in self._graph_defs.values()):
             self._graph_defs.clear()
-        return should_stop
 
 
 @contextlib.contextmanager

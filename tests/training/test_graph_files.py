@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import estimator_bridge as eb
+from estimator_bridge.training import graph_files
 from estimator_bridge.training.graph_files import graph_defs_kept, graph_text
 
 v1 = tf.compat.v1
@@ -29,7 +30,9 @@ def _train(folder, **options):
     estimator.train(lambda: tf.data.Dataset.from_tensors([1.0]).repeat(), steps=2)
 
 
-def test_the_files_of_a_run_hold_one_and_the_same_graph(tmp_path):
+@pytest.mark.parametrize("kept_nodes", [0, 2_000])
+def test_the_files_of_a_run_hold_one_and_the_same_graph(tmp_path, monkeypatch, kept_nodes):
+    monkeypatch.setattr(graph_files, "_KEPT_NODES", kept_nodes)
     _train(tmp_path)
     text = (tmp_path / "graph.pbtxt").read_text()
     in_text = text_format.Parse(text, v1.GraphDef())
