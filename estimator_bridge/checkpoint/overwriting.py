@@ -8,10 +8,11 @@ resume from. If the values are still the same, nothing is written at all.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any
 
 import tensorflow as tf
@@ -19,7 +20,7 @@ import tensorflow as tf
 from estimator_bridge.checkpoint.background_writer import BackgroundWriter
 from estimator_bridge.checkpoint.integrity import data_files
 from estimator_bridge.checkpoint.lock import check_model_dir
-from estimator_bridge.checkpoint.present_values import has_present_values
+from estimator_bridge.checkpoint.present_values import has_present_values, variable_values
 from estimator_bridge.checkpoint.publishing import publish
 from estimator_bridge.checkpoint.saver_operations import MERGE, SAVE
 from estimator_bridge.graph import LiftedSession
@@ -99,9 +100,9 @@ class CheckpointingSession(LiftedSession):
         if prefix is None:
             return super().run(fetches, feed_dict, options, run_metadata)
         self.writer.wait()  # one write at a time, and the saver must know of the previous one
-        if self._is_saved(prefix, fetches):
-            size = sum(tf.io.gfile.stat(file).length for file in data_files(prefix))
-            self.slowest_save_secs = max(self.slowest_save_secs, size / _SLOW_DISK)
+        element = self.graph.as_graph_element(fetches)
+        operation = element.op if isinstance(element, tf.Tensor) else element
+        if self.has_saved(prefix, operation, functools.partial(variable_values, self)):
             return tf.compat.as_bytes(prefix)
         run = super().run
 
@@ -110,13 +111,21 @@ class CheckpointingSession(LiftedSession):
 
         return self.save(prefix, write)
 
-    def _is_saved(self, prefix: str, fetches: Any) -> bool:
+    def has_saved(
+        self,
+        prefix: str,
+        operation: tf.Operation,
+        values_of: Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor] | None],
+    ) -> bool:
+        """Returns whether the values to be written are there; see ``has_present_values``."""
         if not tf.io.gfile.exists(prefix + ".index"):
             return False
         check_model_dir(prefix)
-        element = self.graph.as_graph_element(fetches)
-        operation = element.op if isinstance(element, tf.Tensor) else element
-        return has_present_values(self, prefix, operation)
+        if not has_present_values(prefix, operation, values_of):
+            return False
+        size = sum(tf.io.gfile.stat(file).length for file in data_files(prefix))
+        self.slowest_save_secs = max(self.slowest_save_secs, size / _SLOW_DISK)
+        return True
 
     def save(self, prefix: str, write: Callable[[str], Any]) -> Any:
         """Writes a checkpoint; see ``save_whole``."""

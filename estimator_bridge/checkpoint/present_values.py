@@ -7,7 +7,7 @@ new file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import FileIO
 from typing import Any
 
@@ -24,37 +24,41 @@ from estimator_bridge.checkpoint.saver_operations import (
 )
 from estimator_bridge.graph import LiftedSession, fetched_variables
 
-__all__ = ["has_present_values"]
+__all__ = ["has_present_values", "variable_values"]
 
 _CHUNK = 1 << 20  # bytes compared at a time, which fit into the processor's cache
 _WITH_LENGTHS = (tf.string, tf.variant, tf.resource)  # their bytes are not those of an array
 
 
-def has_present_values(session: LiftedSession, prefix: str, fetch: tf.Operation) -> bool:
+def has_present_values(
+    prefix: str,
+    fetch: tf.Operation,
+    values_of: Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor] | None],
+) -> bool:
     """Returns whether a saver's call would write what a checkpoint of that name has already.
 
     Only whole variables of numbers are compared, and only files of this machine: anything else
     counts as different.
 
     Args:
-      session: the session of the call, between two steps.
       prefix: the checkpoint's prefix.
       fetch: the operation that the call computes.
+      values_of: returns the values of tensors that would be written; None if they are not known.
     """
     operations = saver_operations(fetch)
     saves = [operation for operation in operations if operation.type == SAVE]
     names = _names(saves)
     if is_remote(prefix) or other_types(operations) or not names or len(set(names)) < len(names):
         return False
-    refs = [_source(tensor).name for op in saves for tensor in op.inputs[NAME_INPUTS:]]
-    if fetched_variables(session.graph, refs) is None:
-        return False
     try:
         shards, entries = index_entries(prefix + ".index")
         if set(entries) != set(names):
             return False
+        values = values_of([tensor for op in saves for tensor in op.inputs[NAME_INPUTS:]])
+        if values is None:
+            return False
         in_files: dict[int, list[tuple[Any, tf.Tensor]]] = {}
-        for name, value in zip(names, session.evaluate(refs)):
+        for name, value in zip(names, values):
             in_files.setdefault(entries[name].shard_id, []).append((entries[name], value))
         return all(
             _are_in(f"{prefix}.data-{shard:05d}-of-{shards:05d}", contents)
@@ -62,6 +66,19 @@ def has_present_values(session: LiftedSession, prefix: str, fetch: tf.Operation)
         )
     except (TableError, OSError, tf.errors.OpError):
         return False
+
+
+def variable_values(
+    session: LiftedSession, tensors: Sequence[tf.Tensor]
+) -> Sequence[tf.Tensor] | None:
+    """Returns values of tensors that only read variables; None if one does anything else.
+
+    Args:
+      session: the session of their graph, between two steps.
+      tensors: the tensors.
+    """
+    refs = [_source(tensor).name for tensor in tensors]
+    return None if fetched_variables(session.graph, refs) is None else session.evaluate(refs)
 
 
 def _names(saves: Sequence[tf.Operation]) -> list[str]:

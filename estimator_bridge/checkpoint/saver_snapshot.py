@@ -93,8 +93,14 @@ class SaverSnapshot(SessionInterface):
             raise NotImplementedError(
                 f"A saver that writes while steps run runs only {self._fetch!r}, got {fetches!r}."
             )
-        (prefix,) = (feed_dict or {}).values()
-        return self._session.save(tf.compat.as_str(prefix), self._write)
+        (prefix,) = (tf.compat.as_str(value) for value in (feed_dict or {}).values())
+        operation = self._graph.as_graph_element(self._fetch).op
+        if self._session.has_saved(prefix, operation, self._values_of):
+            return tf.compat.as_bytes(prefix)
+        return self._session.save(prefix, self._write)
+
+    def _values_of(self, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+        return [self._values[tensor.name] for tensor in tensors]
 
     def _write(self, path: str) -> bytes:
         name_values = dict(zip(self._names, self._naming({self._file: path}, 0)))

@@ -12,6 +12,7 @@ import estimator_bridge as eb
 from estimator_bridge.checkpoint import CheckpointingSession, load_variable
 from estimator_bridge.graph import trace_graph
 from estimator_bridge.runtime import default_strategy
+from estimator_bridge.training import AsyncCheckpoints
 
 LONG = 300_000  # more bytes than are compared at a time
 BITS = [0x7FC00001, 0x80000000, 0x00000001, 0xFF800000]  # NaN, -0, a denormal, -infinity
@@ -113,7 +114,8 @@ def test_parts_and_text_are_written_each_time(tmp_path, make):
 
 
 @pytest.mark.parametrize("master", ["", "emulated:2"])
-def test_a_resumed_training_leaves_the_checkpoint_as_it_is(tmp_path, master):
+@pytest.mark.parametrize("hooks", [[], [AsyncCheckpoints()]], ids=["", "asynchronous"])
+def test_a_resumed_training_leaves_the_checkpoint_as_it_is(tmp_path, master, hooks):
     def model_fn(features, labels, mode, params):
         del labels, params
         w = v1.get_variable("w", [2], initializer=v1.ones_initializer())
@@ -127,7 +129,7 @@ def test_a_resumed_training_leaves_the_checkpoint_as_it_is(tmp_path, master):
         estimator = eb.tpu.TPUEstimator(
             model_fn, config=config, use_tpu=bool(master), train_batch_size=2, eval_batch_size=2
         )
-        estimator.train(batches, steps=2)
+        estimator.train(batches, steps=2, hooks=hooks)
 
     def batches(params):
         return tf.data.Dataset.from_tensors(tf.ones([params["batch_size"], 2])).repeat()
