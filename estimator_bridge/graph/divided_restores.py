@@ -13,12 +13,16 @@ from collections.abc import Iterable, Iterator
 
 import tensorflow as tf
 
+from estimator_bridge.graph.effects import Effects
 from estimator_bridge.graph.node_maker import NodeMaker
+from estimator_bridge.graph.op_kinds import READS
 from estimator_bridge.graph.row_pipelines import row_bytes
 from estimator_bridge.graph.snapshot import Snapshot
 
 __all__ = ["restored_contents", "with_restores_divided"]
 
+# Of values that no variable changes.
+_REPEATABLE = {"AssignVariableOp", "LookupTableImportV2", "RestoreV2"}
 _PARTS = min(os.cpu_count() or 1, 8)
 _PART_BYTES = 8 << 20  # a few milliseconds of reading; an operation more costs a tenth of one
 _READ_IN_THREADS = 1 << 24  # elements; larger tensors are read in RestoreV2's own threads
@@ -50,8 +54,13 @@ def with_restores_divided(snapshot: Snapshot, names: Iterable[str], graph: tf.Gr
       graph: knows names and shapes.
 
     Returns:
-      The given snapshot if there is nothing to gain.
+      The given snapshot if there is nothing to gain, or if the nodes must not run twice: after an
+      error they run again, undivided.
     """
+    names, effects = list(names), Effects.of(snapshot)
+    for node in map(snapshot.nodes.__getitem__, names):
+        if node.op in READS or (effects.changes_state(node) and node.op not in _REPEATABLE):
+            return snapshot
     maker = NodeMaker()
     for name in names:
         if snapshot.nodes[name].op == "RestoreV2":

@@ -37,8 +37,9 @@ def save(path, make):
 
 def reads(graph):
     """Returns the RestoreV2 nodes that a saver's restore runs, after the division."""
-    snapshot = Snapshot.of(graph)
-    divided = divided_restores.with_restores_divided(snapshot, list(snapshot.nodes), graph)
+    restore = v1.graph_util.extract_sub_graph(graph.as_graph_def(), ["save/restore_all"])
+    names = [node.name for node in restore.node]
+    divided = divided_restores.with_restores_divided(Snapshot.of(graph), names, graph)
     return [node for node in divided.nodes.values() if node.op == "RestoreV2"]
 
 
@@ -96,6 +97,20 @@ def test_an_error_names_the_first_missing_key_and_nothing_is_assigned(tmp_path):
         for value, start, now in zip(doubled, before, session.run(variables)):
             np.testing.assert_array_equal(value, 2 * start)
             np.testing.assert_array_equal(now, value)
+
+
+def test_what_runs_beside_a_restore_that_fails_runs_once(tmp_path):
+    path = save(tmp_path / "model.ckpt", lambda: make_variables("abcde"))
+    with trace_graph() as graph:
+        make_variables("aBcde")
+        saver = v1.train.Saver()
+        count = v1.get_variable("count", initializer=0)
+        session = lifted_session(graph)
+        definition = saver.saver_def
+        both = [definition.restore_op_name, v1.assign_add(count, 1)]
+        with pytest.raises(tf.errors.NotFoundError, match="Key B not found"):
+            session.run(both, {definition.filename_tensor_name: path})
+        assert session.run(count) <= 1
 
 
 def test_damage_is_reported_and_nothing_is_assigned(tmp_path):
