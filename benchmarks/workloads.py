@@ -24,6 +24,7 @@ WAYS = {
     "xla_auto": "XLA if quicker",
     "no_prefetch": "no prefetch",
     "one_by_one": "a map over examples",
+    "by_batch": "a map over batches",
     "loop_1": "TPU mode, loops of 1",
     "loop_10": "TPU mode, loops of 10",
     "loop_100": "TPU mode, loops of 100",
@@ -43,6 +44,7 @@ _SETTINGS = (
     "xla",
     "no_prefetch",
     "one_by_one",
+    "by_batch",
 )
 _ALL = ("here", "original", "keras", "hand")
 _STEPS = ("here", "original", "tf1", "keras", "jax", "hand", "bare")

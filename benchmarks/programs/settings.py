@@ -17,8 +17,8 @@ def serve(way: str, orders: Orders, model: str = "mlp") -> None:
 
     Args:
       way: 'here' (all by default), 'log_N' (a log line and a summary every N steps), 'xla',
-        'no_prefetch', 'one_by_one' (a map over examples), 'loop_N' (TPUEstimator on an emulated
-        core, N iterations a loop; orders are whole loops).
+        'no_prefetch', 'one_by_one' (a map over examples), 'by_batch' (a map over batches), 'loop_N'
+        (TPUEstimator on an emulated core, N iterations a loop; orders are whole loops).
       orders: orders with 'steps' each.
       model: the name of the model.
     """
@@ -38,8 +38,9 @@ def serve(way: str, orders: Orders, model: str = "mlp") -> None:
     estimator = estimators.Estimator(
         instance.spec(estimators), config=estimators.RunConfig(**config)
     )
-    inputs = {"no_prefetch": _not_ahead, "one_by_one": _one_by_one}.get(way, Model.dataset)
-    estimator.train(lambda: inputs(instance), hooks=hooks)
+    inputs = {"no_prefetch": _not_ahead, "one_by_one": _one_by_one, "by_batch": _by_batch}
+    make = inputs.get(way, Model.dataset)
+    estimator.train(lambda: make(instance), hooks=hooks)
 
 
 def _not_ahead(model: Model) -> tf.data.Dataset:
@@ -51,5 +52,13 @@ def _not_ahead(model: Model) -> tf.data.Dataset:
 
 def _one_by_one(model: Model) -> tf.data.Dataset:
     examples = tf.data.Dataset.from_tensor_slices(model.examples()).repeat()
-    scaled = examples.map(lambda features, label: (features * 2.0 - 1.0, label))
-    return scaled.batch(model.batch, drop_remainder=True).prefetch(4)
+    return examples.map(_scaled).batch(model.batch, drop_remainder=True).prefetch(4)
+
+
+def _by_batch(model: Model) -> tf.data.Dataset:
+    examples = tf.data.Dataset.from_tensor_slices(model.examples()).repeat()
+    return examples.batch(model.batch, drop_remainder=True).map(_scaled).prefetch(4)
+
+
+def _scaled(features: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    return features * 2.0 - 1.0, labels
