@@ -21,7 +21,7 @@ from estimator_bridge.graph.snapshot import Snapshot
 
 __all__ = ["restored_contents", "with_restores_divided"]
 
-# Of values that no variable changes.
+# These change the same state in the same way again, unless a variable's value is read too.
 _REPEATABLE = {"AssignVariableOp", "LookupTableImportV2", "RestoreV2"}
 _PARTS = min(os.cpu_count() or 1, 8)
 _PART_BYTES = 8 << 20  # a few milliseconds of reading; an operation more costs a tenth of one

@@ -86,6 +86,8 @@ def predict_program(
     """
     graph, shards = program.graph, program.execution.shards
     outputs = select_outputs(program.traced.outputs, predict_keys)
+    if not outputs:  # steps would read no batch, and so would not end
+        raise _NoLengthError("model_fn returned no predictions: the dict of them is empty.")
     all_hooks = [*hooks, *program.spec.prediction_hooks]
     datasets: list[Any] = []
 
@@ -198,20 +200,18 @@ class _NoLengthError(ValueError, IndexError, TypeError):
 _SIZE = "estimator_bridge/valid_size"
 
 
-def _dicts(keys: tuple[str, ...], columns: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+def _dicts(columns: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Returns a dict for each row; a literal takes half of the time of ``dict``."""
-    if len(keys) == 1:
-        ((a,), (column,)) = keys, columns
+    if len(columns) == 1:
+        ((a, column),) = columns.items()
         return ({a: value} for value in column)
-    if len(keys) == 2:
-        a, b = keys
-        return ({a: first, b: second} for first, second in zip(*columns))
-    if len(keys) == 3:
-        a, b, c = keys
-        return ({a: first, b: second, c: third} for first, second, third in zip(*columns))
-    return map(
-        dict, zip(*(zip(itertools.repeat(key), column) for key, column in zip(keys, columns)))
-    )
+    if len(columns) == 2:
+        a, b = columns
+        return ({a: first, b: second} for first, second in zip(*columns.values()))
+    if len(columns) == 3:
+        a, b, c = columns
+        return ({a: first, b: second, c: third} for first, second, third in zip(*columns.values()))
+    return map(dict, zip(*(zip(itertools.repeat(key), value) for key, value in columns.items())))
 
 
 def _examples(values: dict[str, Any], single: bool) -> Iterator[Any]:
@@ -232,4 +232,4 @@ def _examples(values: dict[str, Any], single: bool) -> Iterator[Any]:
     if "" in values:
         yield from values[""]
         return
-    yield from _dicts(*zip(*values.items()))
+    yield from _dicts(values)

@@ -133,3 +133,27 @@ def test_a_saver_keeps_the_listeners_of_the_program_alone(tmp_path):
         )
         assert saver._listeners == [listener]
     assert estimator.latest_checkpoint().endswith("model.ckpt-4")
+
+
+@pytest.mark.parametrize("keys", range(6))
+def test_each_example_has_all_predictions_however_many(tmp_path, keys):
+    names = "abcde"[:keys]
+
+    def model_fn(features, labels, mode):
+        del labels
+        v1.get_variable("w", [2], initializer=v1.ones_initializer())
+        x = tf.reduce_sum(features["x"], 1)
+        predictions = {name: x + i for i, name in enumerate(names)}
+        if mode == "infer":
+            return eb.EstimatorSpec(mode, predictions=predictions)
+        step = v1.assign_add(v1.train.get_global_step(), 1)
+        return eb.EstimatorSpec(mode, loss=tf.reduce_mean(x), train_op=step)
+
+    estimator = eb.Estimator(model_fn, str(tmp_path))
+    estimator.train(endless, steps=1)
+    examples = estimator.predict(lambda: endless().take(2))
+    if names:
+        assert list(examples) == [{name: 2.0 + i for i, name in enumerate(names)}] * 4
+        return
+    with pytest.raises(TypeError, match="no predictions"):  # as in 2.15, and not endless
+        next(examples)
