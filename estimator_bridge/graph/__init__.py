@@ -62,8 +62,8 @@ replaced by the stateless op with the same key, and a counter computed from the 
 step has run (``randomness``). The numbers equal those of the stateful kernel bit by bit; they do
 not depend on how the loop is cut into calls; and a resumed run continues in the stream. Other
 replicas mix their number into the key. On a TPU, the same op draws with the chip's own generator:
-Philox there is slow to run and to compile. Ops without such a form (shuffles, gamma, candidate
-samplers) stay stateful, with other seeds on other replicas.
+Philox there is slow to run and to compile. Ops without such a form (shuffles, categorical draws,
+candidate samplers) stay stateful, with other seeds on other replicas; JAX computes the first two.
 
 In loops, branches and functions the op's position is an argument and a result of each function
 (``draw_functions``, ``counted_draws``). It begins at the number of steps times the numbers that a

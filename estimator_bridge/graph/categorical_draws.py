@@ -8,58 +8,40 @@ in small batches, of 10,000 estimated cycles: such as 8 draws for each of 2 rows
 
 from __future__ import annotations
 
-from typing import Any
-
 import tensorflow as tf
 
-from estimator_bridge.graph.kernel_draws import nodes_of, philox_bits
-from estimator_bridge.graph.random_nodes import (
-    MASK,
-    REPLICA_KEY,
-    RNG_STEP,
-    STRIDE,
-    replica_counter,
-)
+from estimator_bridge.graph.philox import BLOCK, philox_bits
+from estimator_bridge.graph.random_nodes import STRIDE
 
-__all__ = ["CATEGORICAL", "categorical_nodes"]
+__all__ = ["categorical", "categorical_advance"]
 
-CATEGORICAL = "Multinomial"
 _BITS_ON_TOP, _BITS_BELOW = 20, 32  # of a number's mantissa, in a pair of numbers of 32 bits
-_GROUP = 4  # the kernel reserves numbers for this many draws at a time
 
 
-def categorical_nodes(
-    node: tf.compat.v1.NodeDef, seed: int, seed2: int
-) -> tuple[list[tf.compat.v1.NodeDef], list[Any]]:
-    """Returns NodeDefs that replace a Multinomial, and FunctionDefs that they call (none).
+def categorical_advance(logits: tf.Tensor, samples: tf.Tensor) -> tf.Tensor:
+    """Returns by how much a run of the kernel moves its position on (int64 scalar)."""
+    samples = tf.cast(samples, tf.int64)
+    return 2 * tf.shape(logits, tf.int64)[0] * ((samples + BLOCK - 1) // BLOCK * BLOCK) * STRIDE
+
+
+def categorical(
+    logits: tf.Tensor, samples: tf.Tensor, key: tf.Tensor, counter: tf.Tensor
+) -> tf.Tensor:
+    """Returns the classes that the kernel draws.
 
     Args:
-      node: the Multinomial. The last NodeDef has its name and output.
-      seed: the key of its stream.
-      seed2: the second number of its counter; other replicas change it.
+      logits: [rows, classes].
+      samples: the number of draws for each row, int32 scalar.
+      key: uint64 [1].
+      counter: uint64 [2].
+
+    Returns:
+      int32 [rows, samples].
     """
-    output_kind = tf.as_dtype(node.attr["output_dtype"].type)
-
-    def draw(
-        logits: tf.Tensor, samples: tf.Tensor, step: tf.Tensor, replica: tf.Tensor
-    ) -> tf.Tensor:
-        samples = tf.cast(samples, tf.int64)
-        rows = tf.shape(logits, tf.int64)[0]
-        reserved = 2 * rows * ((samples + _GROUP - 1) // _GROUP * _GROUP)
-        counter = replica_counter(reserved * STRIDE * step, seed2, replica)
-        count = 2 * rows * samples
-        bits = philox_bits(count, tf.constant([seed & MASK], tf.uint64), counter)
-        bits = tf.reshape(bits[:count], [rows, samples, 2])
-        return tf.cast(_draws(logits, _uniform(bits)), output_kind)
-
-    kinds: list[tuple[tf.DType, list[int | None] | None]] = [
-        (tf.as_dtype(node.attr["T"].type), [None, None]),
-        (tf.int32, []),
-        (tf.int64, []),
-        (tf.uint64, [1]),
-    ]
-    inputs = [*(ref for ref in node.input if not ref.startswith("^")), RNG_STEP, REPLICA_KEY]
-    return nodes_of(node, draw, kinds, node.name, inputs)
+    rows, samples = tf.shape(logits, tf.int64)[0], tf.cast(samples, tf.int64)
+    count = 2 * rows * samples
+    bits = tf.reshape(philox_bits(count, key, counter)[:count], [rows, samples, 2])
+    return _draws(logits, _uniform(bits))
 
 
 def _uniform(bits: tf.Tensor) -> tf.Tensor:

@@ -50,6 +50,8 @@ class CountedDraws:
                 count = functions.count(snapshot.nodes[name])
             except NotCountedError:
                 continue
+            if not count:
+                continue
             counts = constant_counts(snapshot.nodes, outside, functions, name, count)
             if counts is None:
                 if not has_counters:

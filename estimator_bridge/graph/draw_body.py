@@ -9,20 +9,32 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.compile_for.lowered import DRAW_IN_FUNCTION
-from estimator_bridge.graph.kernel_draws import has_kernel_draws, kernel_draw
-from estimator_bridge.graph.op_kinds import DRAWS
-from estimator_bridge.graph.random_nodes import MASK, OF_THE_DEVICE, PHILOX, STRIDE
+from estimator_bridge.graph.draw_nodes import Kind, functions_of
+from estimator_bridge.graph.kernel_draws import is_by_arithmetic, kernel_draw
+from estimator_bridge.graph.op_kinds import DRAWS, GAMMA
+from estimator_bridge.graph.random_nodes import (
+    MASK,
+    OF_THE_DEVICE,
+    PHILOX,
+    STRIDE,
+    number_type,
+    shape_type,
+)
 
-__all__ = ["draw_function"]
-
+__all__ = ["draw_functions"]
 
 _SEEDS = "seed", "seed2"  # the names of the constants that hold them
+# The inputs of a kind of op after its shape, with their shapes.
+_PARAMETERS: dict[str, dict[str, list[int | None] | None]] = {
+    "RandomUniformInt": {"minval": [], "maxval": []},
+    GAMMA: {"alpha": None},
+}
 
 
-def draw_function(
+def draw_functions(
     node: tf.compat.v1.NodeDef, seed: int, seed2: int, for_tpu: bool, for_xla: bool
-) -> Any:
-    """Returns a FunctionDef that draws a random op's numbers.
+) -> list[Any]:
+    """Returns a FunctionDef that draws a random op's numbers, followed by those that it calls.
 
     Its arguments are the op's inputs, the count of numbers so far (int64 scalar) and the replica's
     key (uint64 [1]). It returns the numbers and the count after them.
@@ -34,8 +46,11 @@ def draw_function(
       for_tpu: see ``RandomStreams``.
       for_xla: see ``RandomStreams``.
     """
-    dtype = node.attr["Tout" if node.op == "RandomUniformInt" else "dtype"].type
-    template = _without_seeds(node.op, dtype, node.attr["T"].type, for_tpu, for_xla)
+    by_arithmetic = is_by_arithmetic(node, for_tpu, for_xla)
+    algorithm = OF_THE_DEVICE if for_tpu else PHILOX
+    template, *others = _without_seeds(
+        node.op, number_type(node), shape_type(node), None if by_arithmetic else algorithm
+    )
     function = type(template)()
     function.CopyFrom(template)
     values = dict(zip(_SEEDS, (seed & MASK, seed2 & MASK)))
@@ -43,41 +58,45 @@ def draw_function(
         if inner.name in values:
             value = np.array([values[inner.name]], np.uint64)
             inner.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value))
-    return function
+    return [function, *others]
 
 
 @functools.cache
-def _without_seeds(op: str, dtype: int, shape_kind: int, for_tpu: bool, for_xla: bool) -> Any:
-    """Returns the function with seeds of zero; to trace it takes a tenth of a second."""
-    has_bounds = op == "RandomUniformInt"
-    number_type = tf.as_dtype(dtype)
-    by_arithmetic = for_xla and has_kernel_draws(op, number_type)
+def _without_seeds(
+    op: str, dtype: tf.DType, shape_kind: tf.DType, algorithm: int | None
+) -> list[Any]:
+    """Returns the functions with seeds of zero; to trace them takes a tenth of a second.
+
+    Args:
+      op: the type of the random op.
+      dtype: the type of its numbers.
+      shape_kind: the type of the shape that it takes.
+      algorithm: a tf.random.Algorithm; None for a draw by arithmetic.
+    """
+    parameters = _PARAMETERS.get(op, {})
 
     def draw(shape: tf.Tensor, *others: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        *bounds, count, replica = others
+        *values, count, replica = others
+        if op == GAMMA:
+            shape = tf.concat([shape, tf.shape(values[0], shape_kind)], 0)
         seed, seed2 = (tf.constant([0], tf.uint64, name=name) for name in _SEEDS)
         low = tf.cast(tf.reshape(count * STRIDE, [1]), tf.uint64)
         counter = tf.concat([low, seed2], 0)
         key = tf.bitwise.bitwise_xor(seed, replica)
-        if by_arithmetic:
-            numbers = kernel_draw(op, number_type, shape, key, counter)
+        if algorithm is None:
+            numbers = kernel_draw(op, dtype, shape, key, counter, *values)
         else:
-            kind = {"minval": bounds[0], "maxval": bounds[1]} if has_bounds else {}
             numbers = getattr(tf.raw_ops, DRAWS[op])(
                 shape=shape,
                 key=key,
                 counter=counter,
-                alg=OF_THE_DEVICE if for_tpu else PHILOX,
+                alg=algorithm,
                 name=DRAW_IN_FUNCTION,
-                **(kind or {"dtype": number_type}),
+                **dict(zip(parameters, values)),
+                **({} if parameters else {"dtype": dtype}),
             )
         return numbers, count + tf.cast(tf.reduce_prod(shape), tf.int64)
 
-    kinds: list[tuple[tf.DType, Any]] = [(tf.as_dtype(shape_kind), [None])]
-    kinds += [(number_type, [])] * 2 if has_bounds else []
-    kinds += [(tf.int64, []), (tf.uint64, [1])]
-    with tf.Graph().as_default() as graph:
-        places = [tf.compat.v1.placeholder(*kind) for kind in kinds]
-        tf.function(draw, autograph=False)(*places)
-        (function,) = graph.as_graph_def().library.function
-    return function
+    kinds: list[Kind] = [(shape_kind, [None])]
+    kinds += [(dtype, shape) for shape in parameters.values()]
+    return functions_of(draw, [*kinds, (tf.int64, []), (tf.uint64, [1])])

@@ -10,13 +10,13 @@ order they run. Each call of a function has streams of its own, as kernels of in
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 import tensorflow as tf
 
 from estimator_bridge.graph.function_library import called_functions
-from estimator_bridge.graph.op_kinds import DRAWS, V1_CONTROL_FLOW
+from estimator_bridge.graph.op_kinds import V1_CONTROL_FLOW
 
 __all__ = ["BRANCHES", "CALLS", "LOOPS", "DrawFunctions", "NotCountedError", "first_counter"]
 
@@ -44,9 +44,11 @@ class DrawFunctions:
       library: the functions of the graph.
       random_functions: the names of those that contain seeded ops, at any depth.
       is_seeded: whether a node has a stream of its own.
-      draw: returns a function that draws an op's numbers: a FunctionDef of the op's inputs, its
-        counter (int64 scalar) and the replica's key (uint64 [1]), which returns the numbers and
-        the counter after them.
+      ops: the types of ops that ``draw`` has. Others keep their kernels.
+      draw: returns a function that draws an op's numbers, and those that it calls: a FunctionDef of
+        the op's inputs, its counter (int64 scalar) and the replica's key (uint64 [1]), which
+        returns the numbers and the counter after them.
+      has_kernels: whether there are kernels, for ops that are not drawn.
 
     Attributes:
       functions: all functions by name: the library's, and those made for rewritten nodes.
@@ -57,10 +59,13 @@ class DrawFunctions:
         library: Any,
         random_functions: set[str],
         is_seeded: Callable[[Any], bool],
-        draw: Callable[[Any], Any],
+        ops: Set[str],
+        draw: Callable[[Any], Sequence[Any]],
+        has_kernels: bool,
     ):
         self.functions: dict[str, Any] = {f.signature.name: f for f in library.function}
-        self._random_functions, self._is_seeded, self._draw = random_functions, is_seeded, draw
+        self._random_functions, self._is_seeded = random_functions, is_seeded
+        self._ops, self._draw, self._has_kernels = ops, draw, has_kernels
         self._counts: dict[str, int] = {}
         self._own = len(self.functions)
 
@@ -70,15 +75,15 @@ class DrawFunctions:
         return list(self.functions.values())[self._own :]
 
     def count(self, node: Any) -> int:
-        """Returns the number of random ops that a node is or calls, each call counted.
+        """Returns the number of drawn ops that a node is or calls, each call counted.
 
         Raises:
           NotCountedError: some of them cannot have a counter.
         """
-        if node.op in DRAWS:
+        if node.op in self._ops:
             return 1
         if not called_functions(node) & self._random_functions:
-            if self._is_seeded(node):
+            if self._is_seeded(node) and not self._has_kernels:
                 raise NotCountedError(node.op)
             return 0
         if node.op in LOOPS:
@@ -104,7 +109,7 @@ class DrawFunctions:
         Its outputs are followed by the counters as they are afterwards.
 
         Args:
-          node: a node with as many random ops as there are counters.
+          node: a node with as many drawn ops as there are counters.
           counters: references of the counters.
           key: a reference of the replica's key.
         """
@@ -113,7 +118,7 @@ class DrawFunctions:
         data = [ref for ref in node.input if not ref.startswith("^")]
         controls = [ref for ref in node.input if ref.startswith("^")]
         copy.input[:] = [*data, *counters, key, *controls]
-        if node.op in DRAWS:
+        if node.op in self._ops:
             return self._as_call(node, copy)
         size, attrs = len(counters), copy.attr
         if node.op in LOOPS:
@@ -134,15 +139,15 @@ class DrawFunctions:
         return copy
 
     def _as_call(self, node: Any, copy: Any) -> Any:
-        number = node.attr["Tout" if node.op == "RandomUniformInt" else "dtype"].type
-        bounds = 2 if node.op == "RandomUniformInt" else 0
-        shape = node.attr["T"].type
-        draw = self._add(self._draw(node), "estimator_bridge_draw")
+        """Returns a call, with the inputs of ``copy``, of what draws a node's numbers."""
+        draw, *others = self._draw(node)
+        for function in others:
+            self.functions.setdefault(function.signature.name, function)
         copy.op = "PartitionedCall"
         copy.ClearField("attr")
-        copy.attr["f"].func.name = draw
-        copy.attr["Tin"].list.type.extend([shape, *[number] * bounds, _INT64, _UINT64])
-        copy.attr["Tout"].list.type.extend([number, _INT64])
+        copy.attr["f"].func.name = self._add(draw, "estimator_bridge_draw")
+        copy.attr["Tin"].list.type.extend(arg.type for arg in draw.signature.input_arg)
+        copy.attr["Tout"].list.type.extend(arg.type for arg in draw.signature.output_arg)
         return copy
 
     def _clone(self, name: str, begin: int, size: int, has_results: bool, is_loop: bool) -> str:
@@ -169,7 +174,7 @@ class DrawFunctions:
                 continue
             own = slice(position, position + count)
             copy.node_def[i].CopyFrom(self.rewritten(node, refs[own], _KEY))
-            first = 1 if node.op in DRAWS else _output_count(node)
+            first = 1 if node.op in self._ops else _output_count(node)
             refs[own] = [f"{node.name}:output:{first + k}" for k in range(count)]
             position += count
         if has_results:

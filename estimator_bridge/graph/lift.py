@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from typing import Any, Optional
 
 import numpy as np
@@ -98,6 +98,11 @@ class Lifted:
     def random_names(self) -> Collection[str]:
         """The nodes whose results depend on the number of the call (``rng_step``)."""
         return self._randomness.stateless
+
+    @property
+    def computed_ops(self) -> Set[str]:
+        """Types of ops that XLA compiles here, without a kernel of them."""
+        return self._randomness.computed_ops
 
     @property
     def counters(self) -> Mapping[str, int]:

@@ -1,6 +1,18 @@
 """Kinds of ops that the engine treats specially, by type name."""
 
-__all__ = ["DEQUEUES", "DRAWS", "MEETINGS", "QUEUES", "QUEUE_SIZES", "READS", "V1_CONTROL_FLOW"]
+__all__ = [
+    "DEQUEUES",
+    "DRAWS",
+    "DRAWS_OF_ROWS",
+    "GAMMA",
+    "MEETINGS",
+    "QUEUES",
+    "QUEUE_SIZES",
+    "READS",
+    "V1_CONTROL_FLOW",
+]
+
+GAMMA = "RandomGamma"
 
 # Random ops, with their stateless equivalents (see randomness.py).
 DRAWS = {
@@ -8,7 +20,11 @@ DRAWS = {
     "RandomUniformInt": "StatelessRandomUniformIntV2",
     "RandomStandardNormal": "StatelessRandomNormalV2",
     "TruncatedNormal": "StatelessTruncatedNormalV2",
+    GAMMA: "StatelessRandomGammaV3",
 }
+
+# Of them, those that can draw the same numbers for each row. Gamma variates may have an alpha each.
+DRAWS_OF_ROWS = frozenset(DRAWS) - {GAMMA}
 
 # Ops that use a resource without changing it.
 READS = frozenset(

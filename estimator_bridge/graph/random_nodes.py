@@ -13,7 +13,9 @@ __all__ = [
     "RNG_STEP",
     "STRIDE",
     "RandomNodes",
+    "number_type",
     "replica_counter",
+    "shape_type",
 ]
 
 RNG_STEP = "estimator_bridge/rng_step"  # int64 scalar: how often the step has run before
@@ -22,6 +24,23 @@ REPLICA_KEY = "estimator_bridge/replica_key"  # uint64 [1]: 0 on the first repli
 PHILOX, OF_THE_DEVICE = 1, 3  # tf.random.Algorithm
 STRIDE = 256  # of a stream's position, for each number
 MASK = (1 << 64) - 1
+
+_NUMBERS = {
+    "Multinomial": "output_dtype",
+    "RandomGamma": "T",
+    "RandomShuffle": "T",
+    "RandomUniformInt": "Tout",
+}
+
+
+def number_type(node: tf.compat.v1.NodeDef) -> tf.DType:
+    """Returns the type of the numbers that a random op draws."""
+    return tf.as_dtype(node.attr[_NUMBERS.get(node.op, "dtype")].type)
+
+
+def shape_type(node: tf.compat.v1.NodeDef) -> tf.DType:
+    """Returns the type of the shape that a random op of ``DRAWS`` takes."""
+    return tf.as_dtype(node.attr["S" if node.op == "RandomGamma" else "T"].type)
 
 
 def replica_counter(position: tf.Tensor, seed2: int, replica: tf.Tensor) -> tf.Tensor:

@@ -21,10 +21,10 @@ a result (``draw_functions``). It begins at ``rng_step`` times the numbers that 
 these are always as many (``draw_counts``). Otherwise a variable of each replica keeps the position,
 as the kernel would: it starts at zero in each process.
 
-JAX draws ``tf.random.categorical`` and ``tf.random.shuffle`` by arithmetic (``categorical_draws``,
-``shuffle_draws``). TensorFlow's kernels of both stay stateful, like ops without such a form (gamma,
-candidate samplers) and ops beside v1 control flow. Replicas other than the first get their own
-seeds for them.
+JAX draws ``tf.random.categorical`` and ``tf.random.shuffle`` by arithmetic (``arithmetic_draws``).
+TensorFlow's kernels of both stay stateful, like ops without such a form (Poisson, candidate
+samplers) and ops beside v1 control flow. Replicas other than the first get their own seeds for
+them.
 """
 
 from __future__ import annotations
@@ -34,27 +34,22 @@ import random
 from collections.abc import Set
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
-from estimator_bridge.graph.categorical_draws import CATEGORICAL, categorical_nodes
+from estimator_bridge.graph.arithmetic_draws import (
+    BY_ARITHMETIC,
+    arithmetic_functions,
+    arithmetic_nodes,
+)
 from estimator_bridge.graph.counted_draws import CountedDraws
-from estimator_bridge.graph.draw_body import draw_function
+from estimator_bridge.graph.draw_body import draw_functions
 from estimator_bridge.graph.draw_functions import DrawFunctions
 from estimator_bridge.graph.function_library import called_functions, functions_where
-from estimator_bridge.graph.kernel_draws import draw_nodes, has_kernel_draws
-from estimator_bridge.graph.op_kinds import DRAWS
-from estimator_bridge.graph.random_nodes import (
-    MASK,
-    OF_THE_DEVICE,
-    PHILOX,
-    REPLICA_KEY,
-    RNG_STEP,
-    STRIDE,
-    RandomNodes,
-)
-from estimator_bridge.graph.shuffle_draws import SHUFFLE, shuffle_nodes
+from estimator_bridge.graph.kernel_draws import has_kernel_draws
+from estimator_bridge.graph.op_kinds import DRAWS, DRAWS_OF_ROWS, GAMMA
+from estimator_bridge.graph.random_nodes import MASK, REPLICA_KEY, RNG_STEP, number_type
 from estimator_bridge.graph.snapshot import Snapshot, is_stateful
+from estimator_bridge.graph.stateless_draws import stateless_nodes
 
 __all__ = [
     "REPLICA_KEY",
@@ -65,9 +60,6 @@ __all__ = [
     "is_seeded",
     "replica_key",
 ]
-
-# Ops that are replaced where draws need positions, with what makes NodeDefs and FunctionDefs.
-_BY_ARITHMETIC = {CATEGORICAL: categorical_nodes, SHUFFLE: shuffle_nodes}
 
 _GOLDEN = 0x9E3779B97F4A7C15  # odd, so distinct replicas get distinct keys
 
@@ -113,6 +105,7 @@ class Randomness:
       stateless: the nodes that are made stateless.
       inputs: references that rewritten nodes take from outside.
       counters: by variable of counters, their number; its handle is taken from outside too.
+      computed_ops: types of ops without a kernel of XLA, which computes them.
     """
 
     def __init__(
@@ -122,22 +115,30 @@ class Randomness:
         streams: RandomStreams,
         given_refs: Set[str] = frozenset(),
     ):
-        self._alike, self._for_tpu = streams.alike, streams.for_tpu
-        self._for_xla = streams.for_xla
-        self.inputs = [RNG_STEP + ":0", *([] if self._alike else [REPLICA_KEY + ":0"])]
+        self._streams = streams
+        self.inputs = [RNG_STEP + ":0", *([] if streams.alike else [REPLICA_KEY + ":0"])]
         self._random_functions = functions_where(snapshot.library, is_seeded)
-        by_arithmetic = streams.needs_positions and not self._alike
-        replaced = DRAWS.keys() | (_BY_ARITHMETIC.keys() if by_arithmetic else set())
+        replaced = DRAWS_OF_ROWS if streams.alike else frozenset(DRAWS)
+        if streams.needs_positions and not streams.alike:
+            replaced |= BY_ARITHMETIC.keys()
+        self.computed_ops = frozenset({GAMMA} & replaced if streams.needs_positions else ())
         self._new_functions: list[Any] = []
         self.stateless = {n for n in names if snapshot.nodes[n].op in replaced}
         self._entropy = random.SystemRandom()
         callers = [n for n in names if called_functions(snapshot.nodes[n]) & self._random_functions]
         self._caller_draws = CountedDraws(
             snapshot,
-            [] if self._alike else callers,
+            [] if streams.alike else callers,
             given_refs,
             streams.has_counters,
-            DrawFunctions(snapshot.library, self._random_functions, is_seeded, self._draw),
+            DrawFunctions(
+                snapshot.library,
+                self._random_functions,
+                is_seeded,
+                replaced,
+                self._draw,
+                has_kernels=not streams.needs_positions,
+            ),
         )
         self.stateless |= self._caller_draws.names
         self.counters = self._caller_draws.counters
@@ -158,53 +159,28 @@ class Randomness:
         if node.name in self._caller_draws.names:
             return self._caller_draws.rewritten(node)
         seed, seed2 = self._seeds(node)
-        if node.op in _BY_ARITHMETIC:
-            nodes, functions = _BY_ARITHMETIC[node.op](node, seed, seed2)
+        if node.op in BY_ARITHMETIC:
+            nodes, functions = arithmetic_nodes(node, seed, seed2)
             self._new_functions += functions
             return nodes
-        maker = RandomNodes(node.name)
-        shape = maker.one_row(node.input[0], node.attr["T"].type) if self._alike else node.input[0]
-        size = maker.add("Prod", [maker.cast(shape, node.attr["T"].type, tf.int64),
-                                 maker.const(np.zeros([1], np.int32))],
-                        T=tf.int64, Tidx=tf.int32, keep_dims=False)  # fmt: skip
-        stride = maker.add("Mul", [size, maker.const(np.int64(STRIDE))], T=tf.int64)
-        position = maker.add("Mul", [stride, RNG_STEP], T=tf.int64)
-        low = maker.cast(position, tf.int64.as_datatype_enum, tf.uint64)
-        high = maker.const(np.uint64(seed2 & MASK))
-        counter = maker.add("Pack", [low, high], T=tf.uint64, N=2, axis=0)
-        own_seed = seed ^ _mix(seed2) if self._for_tpu else seed
-        key = maker.const(np.array([own_seed & MASK], np.uint64))
-        if not self._alike:
-            key = maker.add("BitwiseXor", [key, REPLICA_KEY], T=tf.uint64)
-        algorithm = maker.const(np.int32(OF_THE_DEVICE if self._for_tpu else PHILOX))
-        name = f"{node.name}/row" if self._alike else node.name
-        draw = tf.compat.v1.NodeDef(name=name, op=DRAWS[node.op])
-        data = [i for i in node.input if not i.startswith("^")]
-        draw.input.extend([shape, key, counter, algorithm, *data[1:]])
-        draw.input.extend(i for i in node.input if i.startswith("^"))
-        draw.attr["Tshape"].CopyFrom(node.attr["T"])
-        kind = "dtype" if node.op != "RandomUniformInt" else "Tout"
-        draw.attr["dtype"].CopyFrom(node.attr[kind])
-        last = [draw]
-        number_type = tf.as_dtype(node.attr[kind].type)
-        if self._for_xla and has_kernel_draws(node.op, number_type):
-            last = draw_nodes(node, number_type, name, [shape, key, counter])
-        if not self._alike:
-            return [*maker.nodes, *last]
-        rows = tf.compat.v1.NodeDef(name=node.name, op="BroadcastTo")
-        rows.input.extend([name, node.input[0]])
-        rows.attr["T"].CopyFrom(node.attr[kind])
-        rows.attr["Tidx"].CopyFrom(node.attr["T"])
-        return [*maker.nodes, *last, rows]
+        streams = self._streams
+        own_seed = seed ^ _mix(seed2) if streams.for_tpu else seed
+        nodes, functions = stateless_nodes(
+            node, own_seed, seed2, streams.alike, streams.for_tpu, streams.for_xla
+        )
+        self._new_functions += functions
+        return nodes
 
     def inputs_of(self, name: str) -> list[str]:
         """Returns the references that a rewritten node takes from outside."""
         return self._caller_draws.inputs_of(name) or self.inputs
 
-    def _draw(self, node: tf.compat.v1.NodeDef) -> Any:
+    def _draw(self, node: tf.compat.v1.NodeDef) -> list[Any]:
         seed, seed2 = self._seeds(node)
-        return draw_function(node, seed ^ _mix(seed2) if self._for_tpu else seed, seed2,
-                             self._for_tpu, self._for_xla)  # fmt: skip
+        if node.op in BY_ARITHMETIC:
+            return arithmetic_functions(node, seed, seed2)
+        own_seed = seed ^ _mix(seed2) if self._streams.for_tpu else seed
+        return draw_functions(node, own_seed, seed2, self._streams.for_tpu, self._streams.for_xla)
 
     def _seeds(self, node: tf.compat.v1.NodeDef) -> tuple[int, int]:
         seed, seed2 = node.attr["seed"].i, node.attr["seed2"].i
@@ -219,42 +195,45 @@ class Randomness:
           graph_def: a part of the lifted graph, with its library.
           replica: the replica's number; 0 returns the GraphDef itself.
         """
+        random_functions = functions_where(graph_def.library, is_seeded) if replica else set()
         if not replica or not any(
-            is_seeded(n) or called_functions(n) & self._random_functions for n in graph_def.node
+            is_seeded(n) or called_functions(n) & random_functions for n in graph_def.node
         ):
             return graph_def
         copy = tf.compat.v1.GraphDef()
         copy.CopyFrom(graph_def)
         for node in copy.node:
-            self._set_seed(node, replica)
+            _set_seed(node, replica, random_functions)
         for function in graph_def.library.function:
-            if function.signature.name in self._random_functions:
+            if function.signature.name in random_functions:
                 clone = copy.library.function.add()
                 clone.CopyFrom(function)
                 clone.signature.name = _clone_name(function.signature.name, replica)
                 for node in clone.node_def:
-                    self._set_seed(node, replica)
+                    _set_seed(node, replica, random_functions)
         return copy
 
-    def _set_seed(self, node: tf.compat.v1.NodeDef, replica: int) -> None:
-        if is_seeded(node) and (node.attr["seed"].i or node.attr["seed2"].i):
-            seed = (node.attr["seed2"].i ^ (replica * _GOLDEN)) & (MASK >> 1)
-            node.attr["seed2"].i = seed or 1
-        if node.op in self._random_functions:
-            node.op = _clone_name(node.op, replica)
-        for attr in node.attr.values():
-            kind = attr.WhichOneof("value")
-            references = [attr.func] if kind == "func" else attr.list.func if kind == "list" else []
-            for function in references:
-                if function.name in self._random_functions:
-                    function.name = _clone_name(function.name, replica)
+
+def _set_seed(node: tf.compat.v1.NodeDef, replica: int, random_functions: Set[str]) -> None:
+    """Gives a node, or the functions that it calls, the seeds of a replica."""
+    if is_seeded(node) and (node.attr["seed"].i or node.attr["seed2"].i):
+        seed = (node.attr["seed2"].i ^ (replica * _GOLDEN)) & (MASK >> 1)
+        node.attr["seed2"].i = seed or 1
+    if node.op in random_functions:
+        node.op = _clone_name(node.op, replica)
+    for attr in node.attr.values():
+        kind = attr.WhichOneof("value")
+        references = [attr.func] if kind == "func" else attr.list.func if kind == "list" else []
+        for function in references:
+            if function.name in random_functions:
+                function.name = _clone_name(function.name, replica)
 
 
 def has_same_draws(node: tf.compat.v1.NodeDef) -> bool:
     """Returns whether ``RandomStreams.for_xla`` gives a node the numbers of its kernel."""
-    if node.op == "RandomUniformInt" or node.op in _BY_ARITHMETIC:
+    if node.op == "RandomUniformInt" or node.op in BY_ARITHMETIC:
         return True
-    return has_kernel_draws(node.op, tf.as_dtype(node.attr["dtype"].type))
+    return has_kernel_draws(node.op, number_type(node))
 
 
 def _clone_name(function: str, replica: int) -> str:

@@ -13,7 +13,12 @@ from estimator_bridge.compile_for import Argument, Finding, LoweredStep
 from estimator_bridge.compile_for.lowered import DRAW_IN_FUNCTION
 from estimator_bridge.errors import NotCompilableError
 from estimator_bridge.graph import JoinFn, Lifted, Resources, Snapshot
-from estimator_bridge.graph.compilable import find_obstacles, lowering_error, not_compilable
+from estimator_bridge.graph.compilable import (
+    Obstacle,
+    find_obstacles,
+    lowering_error,
+    not_compilable,
+)
 from estimator_bridge.graph.user_line import line_of_node
 from estimator_bridge.tensorflow_private.xla import xla_all_reduce, xla_replica_id
 
@@ -58,7 +63,7 @@ class StepLowering:
         Raises:
           NotCompilableError: it would not; names the operations and the program's lines.
         """
-        obstacles = find_obstacles(self.graph, self.lifted.names, for_tpu, exempt_ops)
+        obstacles = self._obstacles(for_tpu, exempt_ops)
         if obstacles:
             raise not_compilable(obstacles)
         if self._leaves_something_out():
@@ -77,7 +82,7 @@ class StepLowering:
         Raises:
           NotCompilableError: TensorFlow cannot lower it; names the operations and the lines.
         """
-        obstacles = find_obstacles(self.graph, self.lifted.names, for_tpu=False)
+        obstacles = self._obstacles(for_tpu=False)
         if obstacles:
             raise not_compilable(obstacles)
         outside = self._outside_compilation()
@@ -113,6 +118,10 @@ class StepLowering:
             tuple(self._without_static_shape()),
             random_ops=(*sorted(self.lifted.random_names), DRAW_IN_FUNCTION),
         )
+
+    def _obstacles(self, for_tpu: bool, exempt_ops: Collection[str] = ()) -> list[Obstacle]:
+        exempt = {*exempt_ops, *self.lifted.computed_ops}
+        return find_obstacles(self.graph, self.lifted.names, for_tpu, exempt)
 
     def _compile(
         self,
@@ -187,8 +196,7 @@ class StepLowering:
 
     def _leaves_something_out(self) -> bool:
         """Whether XLA does not compile an operation, as it is allowed or meant for the host."""
-        names = self.lifted.names
-        return bool(find_obstacles(self.graph, names, for_tpu=False) or self._outside_compilation())
+        return bool(self._obstacles(for_tpu=False) or self._outside_compilation())
 
     def _outside_compilation(self) -> list[str]:
         nodes = Snapshot.of(self.graph).nodes
@@ -209,7 +217,7 @@ class StepLowering:
                     yield Finding(name, line, _SLOW_FLOAT64)
 
     def _without_static_shape(self) -> Iterator[Finding]:
-        for obstacle in find_obstacles(self.graph, self.lifted.names, for_tpu=True):
+        for obstacle in self._obstacles(for_tpu=True):
             yield Finding(obstacle.name, obstacle.line, obstacle.reason)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,11 @@ class ReplicaStep:
     def random_names(self) -> list[str]:
         """The random operations whose numbers depend on the position."""
         return [*self._lifted.random_names]
+
+    @property
+    def computed_ops(self) -> Set[str]:
+        """Types of ops that XLA compiles in this step, though it has no kernel of them."""
+        return self._lifted.computed_ops
 
     @property
     def sums(self) -> list[str]:

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph import Snapshot, continue_trace
 from estimator_bridge.graph.compilable import Obstacle, find_obstacles
-from estimator_bridge.graph.op_kinds import DRAWS
+from estimator_bridge.graph.op_kinds import DRAWS_OF_ROWS
 from estimator_bridge.graph.randomness import is_seeded
 from estimator_bridge.graph.user_line import line_of_node
 from estimator_bridge.runtime import StepLoop
@@ -141,7 +141,7 @@ class ModelRun:
             node = nodes[name]
             if node.op.startswith("FusedBatchNorm") and node.attr["is_training"].b:
                 suspects.append((name, "batch norm over each replica's own examples"))
-            elif is_seeded(node) and node.op not in DRAWS:
+            elif is_seeded(node) and node.op not in DRAWS_OF_ROWS:
                 suspects.append((name, f"random numbers ({node.op}) that differ between splits"))
         return list(
             dict.fromkeys(f"  {why}: {line_of_node(self.graph, name)}" for name, why in suspects)

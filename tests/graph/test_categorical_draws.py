@@ -9,7 +9,8 @@ from engine import v1
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator_bridge.graph.categorical_draws import CATEGORICAL, categorical_nodes
+from estimator_bridge.graph.arithmetic_draws import BY_ARITHMETIC, arithmetic_nodes
+from estimator_bridge.graph.function_library import register_functions
 from estimator_bridge.graph.random_nodes import REPLICA_KEY, RNG_STEP
 
 RUNS = 3
@@ -46,9 +47,10 @@ def of_kernel(logits, samples, dtype, seed, seed2):
 def of_nodes(node, logits, samples, seed, seed2, replica_key=0):
     """Returns the draws of several steps, compiled by XLA."""
     graph_def = tf.compat.v1.GraphDef()
-    nodes, functions = categorical_nodes(node, seed, seed2)
-    assert not functions
+    nodes, functions = arithmetic_nodes(node, seed, seed2)
     graph_def.node.extend(nodes)
+    graph_def.library.function.extend(functions)
+    register_functions(graph_def.library)
     assert graph_def.node[-1].name == node.name
 
     @tf.function(jit_compile=True, autograph=False)
@@ -66,7 +68,7 @@ def of_nodes(node, logits, samples, seed, seed2, replica_key=0):
 def test_the_draws_are_those_of_the_kernel(batch, seed, seed2):
     logits, samples, dtype = batch
     expected, node = of_kernel(logits, samples, dtype, seed, seed2)
-    assert node.op == CATEGORICAL
+    assert node.op in BY_ARITHMETIC
     for draws, kernel_draws in zip(of_nodes(node, logits, samples, seed, seed2), expected):
         assert draws.dtype == kernel_draws.dtype
         np.testing.assert_array_equal(draws, kernel_draws)

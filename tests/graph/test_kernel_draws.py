@@ -4,25 +4,17 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_bridge.graph.kernel_draws import draw_nodes, has_kernel_draws
+from estimator_bridge.graph.kernel_draws import has_kernel_draws, kernel_draw
 from estimator_bridge.graph.op_kinds import DRAWS
 
 KEY, COUNTER = np.array([(7 << 32) + 9], np.uint64), np.array([2**40 + 3, 2**63 + 5], np.uint64)
 
 
-def of_nodes(op, dtype, shape):
-    node = tf.compat.v1.NodeDef(name="draw", op=op)
-    node.attr["T"].type = tf.int32.as_datatype_enum
-    graph_def = tf.compat.v1.GraphDef()
-    graph_def.node.extend(draw_nodes(node, dtype, "draw", ["shape", "key", "counter"]))
-    for name, value in (("shape", np.int32(shape)), ("key", KEY), ("counter", COUNTER)):
-        constant = graph_def.node.add(name=name, op="Const")
-        constant.attr["dtype"].type = tf.as_dtype(value.dtype).as_datatype_enum
-        constant.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value))
-
+def by_xla(op, dtype, shape, *parameters):
     @tf.function(jit_compile=True, autograph=False)
     def compiled():
-        return tf.graph_util.import_graph_def(graph_def, return_elements=["draw:0"])[0]
+        values = (tf.constant(value) for value in (np.int32(shape), KEY, COUNTER, *parameters))
+        return kernel_draw(op, dtype, *values)
 
     return compiled().numpy()
 
@@ -33,7 +25,7 @@ def of_nodes(op, dtype, shape):
 def test_the_numbers_are_those_of_the_kernel(op, dtype, shape):
     kernel = getattr(tf.raw_ops, DRAWS[op])
     expected = kernel(shape=shape, key=KEY, counter=COUNTER, alg=1, dtype=dtype).numpy()
-    numbers = of_nodes(op, dtype, shape)
+    numbers = by_xla(op, dtype, shape)
     assert has_kernel_draws(op, dtype)
     assert numbers.shape == tuple(shape)
     assert numbers.dtype == expected.dtype
@@ -45,6 +37,24 @@ def test_the_numbers_are_those_of_the_kernel(op, dtype, shape):
     )
 
 
-def test_other_draws_have_no_such_nodes():
+@pytest.mark.parametrize("shape", [[0], [501], [3, 2]])
+@pytest.mark.parametrize("alpha", [0.02, [1.0, 0.3, 25.0], [[0.5], [4.0]], []])
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.float16])
+def test_gamma_variates_are_those_of_the_kernel(dtype, alpha, shape):
+    alpha = np.array(alpha, dtype.as_numpy_dtype)
+    whole = [*shape, *alpha.shape]
+    expected = tf.raw_ops.StatelessRandomGammaV3(
+        shape=np.int32(whole), key=KEY, counter=COUNTER, alg=1, alpha=alpha
+    ).numpy()
+    numbers = by_xla("RandomGamma", dtype, whole, alpha)
+    assert has_kernel_draws("RandomGamma", dtype)
+    assert numbers.dtype == expected.dtype
+    rounding = {tf.float64: 1e-13, tf.float32: 1e-6, tf.float16: 1e-3}[dtype]
+    np.testing.assert_allclose(
+        numbers.astype(np.float64), expected.astype(np.float64), rtol=rounding, atol=1e-12
+    )
+
+
+def test_other_draws_have_none():
     assert not has_kernel_draws("RandomUniformInt", tf.int32)
     assert not has_kernel_draws("Multinomial", tf.float32)

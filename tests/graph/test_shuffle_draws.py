@@ -5,9 +5,9 @@ import pytest
 import tensorflow as tf
 from engine import v1
 
+from estimator_bridge.graph.arithmetic_draws import BY_ARITHMETIC, arithmetic_nodes
 from estimator_bridge.graph.function_library import register_functions
 from estimator_bridge.graph.random_nodes import REPLICA_KEY, RNG_STEP
-from estimator_bridge.graph.shuffle_draws import SHUFFLE, shuffle_nodes
 
 RUNS, SEEDS = 3, (7, 2**40 + 5)
 
@@ -21,7 +21,7 @@ def of_kernel(rows):
 def of_nodes(node, rows):
     """Returns the shuffled rows of several steps, compiled by XLA."""
     graph_def = tf.compat.v1.GraphDef()
-    nodes, functions = shuffle_nodes(node, *SEEDS)
+    nodes, functions = arithmetic_nodes(node, *SEEDS)
     graph_def.node.extend(nodes)
     graph_def.library.function.extend(functions)
     register_functions(graph_def.library)
@@ -45,7 +45,7 @@ def of_nodes(node, rows):
 def test_the_order_is_that_of_the_kernel(shape, dtype):
     rows = (np.arange(np.prod(shape)) % 97).reshape(shape).astype(dtype)
     expected, node = of_kernel(rows)
-    assert node.op == SHUFFLE
+    assert node.op in BY_ARITHMETIC
     for shuffled, kernel_rows in zip(of_nodes(node, rows), expected):
         np.testing.assert_array_equal(shuffled, kernel_rows)
         assert shuffled.dtype == kernel_rows.dtype
@@ -53,7 +53,7 @@ def test_the_order_is_that_of_the_kernel(shape, dtype):
 
 def test_its_functions_have_the_same_names_in_each_process_and_graph():
     _, node = of_kernel(np.arange(3.0))
-    first, again, other = (shuffle_nodes(node, *seeds) for seeds in (SEEDS, SEEDS, (1, 2)))
+    first, again, other = (arithmetic_nodes(node, *seeds) for seeds in (SEEDS, SEEDS, (1, 2)))
     names = [[function.signature.name for function in functions] for _, functions in (first, again)]
     assert sorted(names[0]) == sorted(names[1])
     assert len(set(names[0])) == 3  # the draw, the loop's condition and its body

@@ -97,10 +97,12 @@ def test_the_numbers_are_the_originals(master):
     with open(GOLDEN) as file:
         golden = json.load(file)["draws"]
     runs = new_run(master).run(SIZES)
+    of_kernels = Drawer(master, loop_draw_cases.kernel_cases).run(SIZES)
     for name, expected in golden.items():
-        for size, run, numbers in zip(SIZES, runs, expected):
+        for size, run, other, numbers in zip(SIZES, runs, of_kernels, expected):
+            drawn = {**run, **other}[name]
             np.testing.assert_allclose(
-                run[name], numbers, rtol=2e-6, atol=2e-6, err_msg=f"{name}, {size}"
+                drawn, numbers, rtol=2e-6, atol=2e-6, err_msg=f"{name}, {size}"
             )
 
 
@@ -182,16 +184,11 @@ def drawing_condition(size):
     return {"x": tf.while_loop(lambda x: v1.random_uniform([]) < x, lambda x: x / 2, [1.0])[0]}
 
 
-def shuffle_in_a_loop(size):
-    return {"x": loop_draw_cases.in_loop(lambda _: v1.random_shuffle([1.0, 2.0]), size)}
-
-
-@pytest.mark.parametrize("make", [drawing_condition, shuffle_in_a_loop])
-def test_what_has_no_position_is_refused_with_the_line(make):
+def test_what_has_no_position_is_refused_with_the_line():
     with pytest.raises(NotOnJaxError, match="a loop's condition") as raised:
-        Drawer("jax:cpu:1", make).run([1])
-    assert os.path.basename(__file__) in str(raised.value) or "loop_draw_cases" in str(raised.value)
-    assert Drawer("emulated:1", make).run([2])[0]["x"].size
+        Drawer("jax:cpu:1", drawing_condition).run([1])
+    assert os.path.basename(__file__) in str(raised.value)
+    assert Drawer("emulated:1", drawing_condition).run([2])[0]["x"].size
 
 
 def test_the_devices_own_generator_draws_in_loops_too(monkeypatch):
@@ -215,8 +212,17 @@ def shuffle(size):
     return {"x": tf.random.shuffle(tf.range(20.0) + tf.cast(size, tf.float32), seed=4)}
 
 
+def gamma(size):
+    alpha = 0.3 + tf.cast(size, tf.float32) * [[1.0], [0.1]]
+    return {"x": tf.random.gamma([3], alpha, seed=4)}
+
+
+def close(numbers, expected):
+    np.testing.assert_allclose(numbers, expected, rtol=2e-6, atol=1e-6)
+
+
 @pytest.mark.parametrize("replicas", [1, 2])
-@pytest.mark.parametrize("make", [categorical, shuffle])
+@pytest.mark.parametrize("make", [categorical, shuffle, gamma])
 def test_jax_draws_what_kernels_of_emulated_cores_draw(make, replicas):
     """On each replica, and with a position at which a resumed run goes on."""
     cores = Drawer(f"emulated:{replicas}", make).run([1] * 4)
@@ -224,20 +230,66 @@ def test_jax_draws_what_kernels_of_emulated_cores_draw(make, replicas):
     resumed = Drawer(f"jax:cpu:{replicas}", make).run([1] * 2, start=2)
     for i, draws in enumerate(cores):
         for name in ("x", "sums"):
-            np.testing.assert_array_equal(on_jax[i][name], draws[name])
+            close(on_jax[i][name], draws[name])
             if i >= 2:
-                np.testing.assert_array_equal(resumed[i - 2][name], draws[name])
+                np.testing.assert_array_equal(resumed[i - 2][name], on_jax[i][name])
     assert len({draws["sums"].tobytes() for draws in cores}) > 1
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_shuffles_and_classes_in_loops_and_branches_are_those_of_emulated_cores(replicas):
+    make = loop_draw_cases.kernel_cases
+    cores = Drawer(f"emulated:{replicas}", make).run([2, 3, 0, 1])
+    on_jax = Drawer(f"jax:cpu:{replicas}", make).run([2, 3, 0, 1])
+    resumed = Drawer(f"jax:cpu:{replicas}", make).run([1], start=3)[0]
+    for one, other in zip(cores, on_jax):
+        for name, numbers in one.items():
+            close(other[name], numbers)
+    for name in ("shuffle in fixed loop", "categorical in fixed loop", "shuffle in function"):
+        np.testing.assert_array_equal(resumed[name], on_jax[3][name])
+
+
+def beside_a_kernel(size):
+    """Draws with a position, and by a kernel that has none on cores, in one function."""
+
+    def both(_):
+        return loop_draw_cases.normal() + 100 * loop_draw_cases.shuffle()
+
+    del size
+    return {"x": loop_draw_cases.in_loop(both, 3)[:3]}
+
+
+def test_draws_beside_a_kernel_go_on_after_a_restart():
+    whole = Drawer("emulated:2", beside_a_kernel).run([1] * 3)
+    resumed = Drawer("emulated:2", beside_a_kernel).run([1], start=2)[0]["x"]
+    of_kernel = np.round(whole[2]["x"] / 100)
+    normal = whole[2]["x"] - 100 * of_kernel
+    np.testing.assert_allclose(resumed - 100 * np.round(resumed / 100), normal, atol=1e-4)
+    assert np.abs(normal).min() > 0
+    shuffles = np.stack([np.round(run["x"] / 100) for run in whole])
+    np.testing.assert_array_equal(np.round(resumed / 100), shuffles[0])  # as the original's does
+
+
+def test_gamma_variates_on_cores_go_on_after_a_restart():
+    whole = Drawer("emulated:2", gamma).run([1] * 3)
+    resumed = Drawer("emulated:2", gamma).run([1], start=2)[0]
+    for name, numbers in whole[2].items():
+        np.testing.assert_array_equal(resumed[name], numbers)
 
 
 def test_their_draws_have_positions_where_the_device_draws(monkeypatch):
     monkeypatch.setenv("ESTIMATOR_BRIDGE_JAX_DRAWS", "device")
 
     def make(size):
-        return {**categorical(size), "order": shuffle(size)["x"]}
+        return {
+            **categorical(size),
+            **loop_draw_cases.kernel_cases(size),
+            "gamma": gamma(size)["x"],
+            "order": shuffle(size)["x"],
+        }
 
     whole = Drawer("jax:cpu:2", make).run([1] * 3)
     resumed = Drawer("jax:cpu:2", make).run([1], start=2)[0]
-    for name, numbers in whole[2].items():
-        np.testing.assert_array_equal(resumed[name], numbers)
+    for name in ("x", "gamma", "order", "shuffle in fixed loop", "categorical in function"):
+        np.testing.assert_array_equal(resumed[name], whole[2][name])
     assert sorted(resumed["order"]) == list(range(1, 21))

@@ -310,13 +310,8 @@ def python_function():
     return result
 
 
-def shuffle_in_a_loop():
-    return tf.while_loop(
-        lambda i, _: i < 2,
-        lambda i, rows: (i + 1, v1.random_shuffle(rows)),
-        [0, tf.range(3.0)],
-        maximum_iterations=2,
-    )[1][0]
+def gamma_in_a_condition():
+    return tf.while_loop(lambda x: v1.random_gamma([], 2.0) < x, lambda x: x / 2, [1.0])[0]
 
 
 def unbounded_gradient():
@@ -328,12 +323,12 @@ def unbounded_gradient():
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
-        (lambda: tf.reduce_sum(v1.random_gamma([2], 1.0)), NotCompilableError, "RandomGamma"),
-        (shuffle_in_a_loop, NotOnJaxError, "without a position"),
+        (lambda: tf.reduce_sum(v1.random_poisson(1.0, [2])), NotCompilableError, "RandomPoisson"),
+        (gamma_in_a_condition, NotOnJaxError, "without a position"),
         (python_function, NotCompilableError, "py_func"),
         (unbounded_gradient, NotCompilableError, "pass maximum_iterations"),
     ],
-    ids=["gamma", "shuffle", "py_func", "unbounded"],
+    ids=["poisson", "condition", "py_func", "unbounded"],
 )
 def test_what_steps_on_jax_lack_is_refused_with_the_line(make, error, words):
     with pytest.raises(error, match=words) as raised:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tensorflow as tf
-
 from estimator_bridge.errors import INSTEAD_OF_JAX, NotCompilableError, NotOnJaxError
 from estimator_bridge.graph import LiftedSession, Snapshot, replica_locals
 from estimator_bridge.graph.compilable import find_obstacles, not_compilable
 from estimator_bridge.graph.function_library import called_functions, functions_where
+from estimator_bridge.graph.random_nodes import number_type
 from estimator_bridge.graph.randomness import has_same_draws, is_seeded
 from estimator_bridge.graph.user_line import line_of_node
 from estimator_bridge.runtime.on_jax.strategy import JaxStrategy
@@ -27,7 +26,7 @@ def check_step(run: ReplicaStep, session: LiftedSession, strategy: JaxStrategy) 
     graph, name = session.graph, strategy.jax_name
     if strategy.processes is not None:
         _check_exchanges(run, session, name)
-    obstacles = find_obstacles(graph, run.names, for_tpu=True)
+    obstacles = find_obstacles(graph, run.names, for_tpu=True, exempt_ops=run.computed_ops)
     if obstacles:
         raise NotCompilableError(f"{not_compilable(obstacles)}\n{INSTEAD_OF_JAX}")
     nodes = Snapshot.of(graph).nodes
@@ -45,9 +44,10 @@ def check_step(run: ReplicaStep, session: LiftedSession, strategy: JaxStrategy) 
         may_differ = strategy.device_draws or not is_seeded(node) or node.name not in with_position
         if not (may_differ or has_same_draws(node)):
             raise NotOnJaxError(
-                f"{node.name!r} ({node.op} of {tf.as_dtype(node.attr['dtype'].type).name}), at "
+                f"{node.name!r} ({node.op} of {number_type(node).name}), at "
                 f"{line_of_node(graph, node.name)}: XLA would draw other numbers than TensorFlow. "
-                f"Steps on {name} draw uniform and normal floats, and integers. {INSTEAD_OF_JAX}"
+                f"Steps on {name} draw uniform, normal and gamma-distributed floats, and "
+                f"integers. {INSTEAD_OF_JAX}"
             )
         if node.name not in with_position and (
             is_seeded(node) or called_functions(node) & random_functions
@@ -55,9 +55,8 @@ def check_step(run: ReplicaStep, session: LiftedSession, strategy: JaxStrategy) 
             raise NotOnJaxError(
                 f"{node.name!r} draws random numbers ({node.op}), at "
                 f"{line_of_node(graph, node.name)}, without a position that a resumed run could "
-                "continue from: it is a sampler, or a shuffle or categorical draws in a loop or "
-                f"branch, or in a loop's condition. Steps on {name} have no such streams, and XLA "
-                f"would ignore the seed. {INSTEAD_OF_JAX}"
+                "continue from: it is a sampler, or in a loop's condition. Steps on "
+                f"{name} have no such streams, and XLA would ignore the seed. {INSTEAD_OF_JAX}"
             )
 
 

@@ -18,12 +18,27 @@ def normal():
     return v1.random_normal([2], seed=6)
 
 
+def gamma():
+    return v1.random_gamma([], [0.4, 2.5], seed=16)
+
+
+def shuffle():
+    return v1.random_shuffle(tf.range(20.0), seed=17)[:2]
+
+
+def categorical():
+    logits = v1.log([[0.1, 0.2, 0.3, 0.4]])
+    return tf.cast(v1.multinomial(logits, 2, seed=18)[0], tf.float32)
+
+
 DRAWS = {
     "uniform": uniform,
     "normal": normal,
     "truncated": lambda: v1.truncated_normal([2], seed=7),
     "integers": lambda: tf.cast(v1.random_uniform([2], 0, 1000, tf.int32, seed=8), tf.float32),
+    "gamma": gamma,
 }
+BY_KERNELS = {"shuffle": shuffle, "categorical": categorical}
 
 
 def in_loop(draw, size):
@@ -61,6 +76,7 @@ def cases(size):
 
     results = {name: in_loop(lambda _, draw=draw: draw(), size) for name, draw in DRAWS.items()}
     results["fixed"] = in_loop(lambda _: uniform(13), 3)
+    results["fixed gamma"] = in_loop(lambda _: gamma(), 3)
     results["branch"] = tf.cond(size > 1, lambda: uniform(14), normal)
     results["fixed branch"] = tf.cond(tf.constant(True), lambda: uniform(15), normal)
     results["branch in loop"] = in_loop(branch, 3)
@@ -72,12 +88,23 @@ def cases(size):
     return results
 
 
+def kernel_cases(size):
+    """Returns the numbers of ops that keep their kernels on cores; see ``cases``."""
+    results = {}
+    for name, draw in BY_KERNELS.items():
+        results[f"{name} in loop"] = in_loop(lambda _, draw=draw: draw(), size)
+        results[f"{name} in fixed loop"] = in_loop(lambda _, draw=draw: draw(), 3)
+        results[f"{name} in branch"] = tf.cond(size > 1, draw, normal)
+        results[f"{name} in function"] = tf.function(draw)()
+    return results
+
+
 def draw():
     """Returns the numbers of each run of a session, by name."""
     with tf.Graph().as_default():
         v1.set_random_seed(3)
         size = v1.placeholder(tf.int32, [])
-        tensors = cases(size)
+        tensors = {**cases(size), **kernel_cases(size)}
         with v1.Session() as session:
             runs = [session.run(tensors, {size: number}) for number in SIZES]
     return {name: [run[name].tolist() for run in runs] for name in tensors}
