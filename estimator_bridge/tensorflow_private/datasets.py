@@ -51,8 +51,8 @@ def iterator_resource(iterator: Any) -> tf.Tensor:
 def drawn_by(iterator: Any) -> Callable[[], list[tf.Tensor]]:
     """Returns a function that draws an element and returns its flat components, in graph mode too.
 
-    The public call switches to eager mode and packs a structure, which takes longer than the draw.
-    The function raises StopIteration if the input has ended.
+    The public call switches to eager mode and packs a structure, which takes longer than the draw,
+    and has another thread draw. The function raises StopIteration if the input has ended.
 
     Args:
       iterator: of an eager dataset, or an object with the same ``element_spec`` and ``__next__``.
@@ -74,7 +74,9 @@ def drawn_by(iterator: Any) -> Callable[[], list[tf.Tensor]]:
 
     def draw() -> list[tf.Tensor]:
         try:
-            return eager_execution.execute("IteratorGetNext", count, inputs, attributes, run)
+            return eager_execution.execute(
+                "IteratorGetNextSync", count, inputs, attributes, run
+            )
         except tf.errors.OutOfRangeError:
             raise StopIteration from None
 

@@ -123,16 +123,16 @@ def test_a_limit_ends_the_steps_and_no_batch_is_lost():
 @given(count=st.integers(0, 110), requests=st.lists(st.integers(1, 70), min_size=1, max_size=4))
 @settings(deadline=None, max_examples=40)
 def test_blocks_have_each_batch_once_in_order(reader, count, requests):
-    """Read in a loop or without, whichever of the two a request's size asks for."""
     with eager_mode():
         read = iter(tf.data.Dataset.range(2 * count).batch(2, drop_remainder=True))
     rows, steps = [], 0
     for request in requests:
         block = reader(read, request)
         steps += request
-        assert block.steps == len(block.parts[0]) == max(min(count - steps + request, request), 0)
+        assert block.steps == max(min(count - steps + request, request), 0)
         assert block.has_ended == (steps > count)
-        rows += block.parts[0].reshape(-1).tolist()
+        assert [len(part) for part in block.parts] == [block.steps] * bool(block.steps)
+        rows += [row for part in block.parts for row in part.reshape(-1).tolist()]
     assert rows == list(range(2 * min(steps, count)))
 
 

@@ -71,10 +71,11 @@ class Blocks:
             if ahead is not None and ahead.count:
                 size = min(usual, most - step_count, ahead.count)
             block = self._agreed(self._read(iterator, size, ahead), size)
+            parts = self._placed(block)
             if step.program.is_single and self._is_nan(results[-1:]):
                 break
             if block.steps:
-                result = self._start(block, position + step_count, results[-1], fed)
+                result = self._start(block.steps, parts, position + step_count, results[-1], fed)
                 results.append(result)
                 if host.is_needed:
                     self._wait(result)
@@ -173,20 +174,29 @@ class Blocks:
         except tf.errors.OpError as error:
             ahead.keep_error(error)
             return
-        placed = step.program.place(self._padded(block)) if block.steps else None
-        ahead.keep(block.steps, block.parts, block.has_ended, placed)
+        ahead.keep(block.steps, block.parts, block.has_ended, self._placed(block))
+
+    def _placed(self, block: ReadBlock) -> list[Any]:
+        """Returns the batches of a block on the devices."""
+        if not block.steps:
+            return []
+        if block.placed and len(block.placed[0]) == self._pad(block.steps):
+            return block.placed
+        return self._step.program.place(self._padded(block))
 
     def _start(
-        self, block: ReadBlock, position: int, before: Results, fed: Sequence[np.ndarray]
+        self,
+        count: int,
+        parts: Sequence[Any],
+        position: int,
+        before: Results,
+        fed: Sequence[np.ndarray],
     ) -> Results:
-        """Starts the steps of a block."""
-        program, size = self._step.program, self._pad(block.steps)
-        parts = block.placed
-        if parts is None or any(len(part) != size for part in parts):
-            parts = program.place(self._padded(block))
+        """Starts as many steps, with batches on the devices."""
+        program, size = self._step.program, self._pad(count)
 
         def run(fixed: Sequence[Any], updated: Sequence[Any]) -> Any:
-            return program((block.steps, size), position, before, parts, fed, fixed, updated)
+            return program((count, size), position, before, parts, fed, fixed, updated)
 
         resources = self._step.session.resources
         return self._values.run(run, program.fixed, program.updated, resources)

@@ -166,6 +166,8 @@ class StepsProgram:
         Args:
           batches: the components; of several processes, this one's part of each batch.
         """
+        if self.mesh.size == 1 and self.mesh.devices.flat[0].platform == "cpu":
+            return list(batches)  # a call takes them as they are, in a fifth of the time
         return [own_part(*pair) for pair in zip(batches, self.parts)]
 
     def __call__(
