@@ -145,15 +145,13 @@ def test_a_nan_loss_ends_training(tmp_path):
 
 
 def test_nothing_is_written_for_a_refused_program(tmp_path):
-    def noisy(features, labels, mode, params):
+    def sized_by_data(features, labels, mode, params):
         spec = model_fn(features, labels, mode, params)
-        noisy_loss = spec.loss + v1.random_gamma([], 1.0)
-        update = v1.train.GradientDescentOptimizer(0.1).minimize(
-            noisy_loss, v1.train.get_global_step()
-        )
-        return eb.tpu.TPUEstimatorSpec(mode, loss=noisy_loss, train_op=update)
+        loss = spec.loss + tf.cast(tf.size(tf.unique(labels)[0]), tf.float32)
+        update = v1.train.GradientDescentOptimizer(0.1).minimize(loss, v1.train.get_global_step())
+        return eb.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=update)
 
-    one = estimator("jax:cpu:2", tmp_path / "model", model_fn=noisy)
+    one = estimator("jax:cpu:2", tmp_path / "model", model_fn=sized_by_data)
     with pytest.raises(NotCompilableError, match=r"test_tpu_on_jax\.py"):
         one.train(read, max_steps=16)
     assert not list((tmp_path / "model").glob("*.ckpt*"))

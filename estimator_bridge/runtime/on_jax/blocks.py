@@ -71,10 +71,8 @@ class Blocks:
             if ahead is not None and ahead.count:
                 size = min(usual, most - step_count, ahead.count)
             block = self._agreed(self._read(iterator, size, ahead), size)
-            parts = self._placed(block)
-            if step.program.is_single and self._is_nan(results[-1:]):
-                break
             if block.steps:
+                parts = self._placed(block)
                 result = self._start(block.steps, parts, position + step_count, results[-1], fed)
                 results.append(result)
                 if host.is_needed:

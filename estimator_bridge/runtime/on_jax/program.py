@@ -87,8 +87,8 @@ class StepsProgram:
       mesh: the devices.
       parts: the shardings of the components of a block of batches.
       jitted: the function that JAX compiles.
-      is_single: whether a call runs one step, without a loop, whatever the loss before: XLA
-        computes convolutions ten times as slowly in a loop on a CPU.
+      is_single: whether a call computes one step, without a loop: XLA computes convolutions ten
+        times as slowly in a loop on a CPU. After a NaN its results are not used.
       fixed: the variables that it reads only, in the order of a call.
       updated: the variables that it updates, in the order of a call.
     """
@@ -211,6 +211,7 @@ class StepsProgram:
         fixed: list[Any],
         updated: list[Any],
     ) -> Any:
+        import jax
         import jax.numpy as jnp
         from jax import lax
 
@@ -238,7 +239,14 @@ class StepsProgram:
             return index + 1, loss, [outputs[i] for i in shape.last], each, list(new)
 
         start = (jnp.int64(0), loss, [one[0] for one in last], each, updated)
-        end = body(start) if self.is_single else lax.while_loop(goes_on, body, start)
+        if self.is_single:
+            can_run = goes_on(start)
+            end = [
+                jax.tree.map(lambda new, old: jnp.where(can_run, new, old), *pair)
+                for pair in zip(body(start), start)
+            ]
+        else:
+            end = lax.while_loop(goes_on, body, start)
         step_count, loss, last, each, updated = end
         return (
             step_count,
