@@ -74,9 +74,7 @@ def drawn_by(iterator: Any) -> Callable[[], list[tf.Tensor]]:
 
     def draw() -> list[tf.Tensor]:
         try:
-            return eager_execution.execute(
-                "IteratorGetNextSync", count, inputs, attributes, run
-            )
+            return eager_execution.execute("IteratorGetNextSync", count, inputs, attributes, run)
         except tf.errors.OutOfRangeError:
             raise StopIteration from None
 

@@ -4,6 +4,7 @@ Its arguments are the program's name and a folder. TF_CONFIG gives it its role. 
 object a line.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -14,6 +15,8 @@ import estimator_bridge as eb  # isort: skip  # first: it selects Keras 2 before
 
 import numpy as np
 import tensorflow as tf
+
+from estimator_bridge.graph.elements_ahead import ElementsAhead
 
 v1 = tf.compat.v1
 
@@ -50,12 +53,27 @@ def model_fn(features, labels, mode, params, config):
     )  # fmt: skip
 
 
-def input_fn(params):
-    """Each host has its rows of each step's batch; the first one may have fewer batches."""
+def rows_of(params):
+    """Returns the rows of each step's batch that a host has."""
     context, size = params["context"], params["batch_size"]
-    rows = X.reshape(STEPS, context.num_hosts, size, 5)[:, context.current_host]
-    data = tf.data.Dataset.from_tensor_slices(rows)
-    return data.take(params.get("batches", STEPS)) if context.current_host == 0 else data
+    return X.reshape(STEPS, context.num_hosts, size, 5)[:, context.current_host]
+
+
+def input_fn(params):
+    """The first host may have fewer batches."""
+    data = tf.data.Dataset.from_tensor_slices(rows_of(params))
+    is_first = params["context"].current_host == 0
+    return data.take(params.get("batches", STEPS)) if is_first else data
+
+
+def mixed_input_fn(params):
+    """The second host's batches are a generator's, which must not be read ahead."""
+    if params["context"].current_host == 0:
+        return input_fn(params)
+    rows = rows_of(params)
+    return tf.data.Dataset.from_generator(
+        lambda: iter(rows), output_signature=tf.TensorSpec(rows.shape[1:])
+    )
 
 
 def same_batch(params):
@@ -117,12 +135,30 @@ def error_of(call):
     return "none"
 
 
+@contextlib.contextmanager
+def counted_reads_ahead():
+    """Yields a list of the numbers of batches that are read for a later call."""
+    numbers, keep = [], ElementsAhead.keep
+
+    def counting(elements, count, *arguments):
+        numbers.append(count)
+        keep(elements, count, *arguments)
+
+    ElementsAhead.keep = counting
+    try:
+        yield numbers
+    finally:
+        ElementsAhead.keep = keep
+
+
 def trainings(folder, master="jax:cpu:2"):
     """Trains some models, one after the other, to the end of the input or to step 20."""
     plain = estimator_of(master, folder / "plain", reports=True)
     plain.train(input_fn, max_steps=4)
     plain.train(input_fn, max_steps=8)
-    estimator_of(master, folder / "noise", noise=5).train(input_fn, max_steps=STEPS)
+    with counted_reads_ahead() as reads:
+        estimator_of(master, folder / "noise", noise=5).train(input_fn, max_steps=STEPS)
+    estimator_of(master, folder / "mixed").train(mixed_input_fn, max_steps=STEPS)
     uneven = estimator_of(master, folder / "uneven", batches=13)
     uneven.train(input_fn)
     results = uneven.evaluate(few)
@@ -130,6 +166,7 @@ def trainings(folder, master="jax:cpu:2"):
     hooks = [totals] if uneven.config.is_chief else []
     estimator_of(master, folder / "summed").train(input_fn, hooks=hooks, max_steps=6)
     return {
+        "reads_ahead": sum(reads),
         "totals": totals.values,
         "uneven": int(uneven.get_variable_value("global_step")),
         "evaluated": {name: float(value) for name, value in results.items()},
@@ -146,6 +183,10 @@ def main():
         say(broadcast=error_of(lambda: whole.train(input_fn, max_steps=1)))
         adding = estimator_of("jax:cpu:2", folder / "refused", seed=None, says_seed=True)
         say(adds=error_of(lambda: adding.train(input_fn, hooks=[Adds()], max_steps=1)))
+    if name == "different":
+        one = estimator_of("jax:cpu:2", folder / "different")
+        other = estimator_of("jax:cpu:2", folder / "different", reports=not one.config.is_chief)
+        say(error=error_of(lambda: other.train(input_fn, max_steps=1)))
     if name == "slow":
         slow = estimator_of("jax:cpu:2", folder / "slow", noise=5)
         slow.train(same_batch, hooks=[Slow()], max_steps=30)

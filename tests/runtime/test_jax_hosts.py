@@ -56,11 +56,18 @@ def run(tmp_path_factory):
     )
 
 
-@pytest.mark.parametrize("name", ["plain", "noise"])
+@pytest.mark.parametrize("name", ["plain", "noise", "mixed"])
 def test_two_processes_train_to_the_weights_of_one(run, name):
-    """Those of the same global batches; "noise" has dropout and normal draws in each replica."""
+    """Those of the same global batches; "noise" has dropout and normal draws in each replica.
+
+    In "mixed" the second process reads each batch when its step is due, and the first one earlier.
+    """
     latest = tf.train.latest_checkpoint(str(run.whole / name))
     check_near(values(run.path / name / Path(latest).name), values(latest))
+
+
+def test_each_reads_the_first_batches_of_the_next_call_ahead(run):
+    assert [output["reads_ahead"] for output in (run.alone, *run.outputs)] == [16] * 3
 
 
 def test_a_hook_of_the_chief_alone_fetches_a_sum_over_all_replicas(run):
@@ -115,6 +122,16 @@ def test_what_processes_on_jax_do_not_have_is_refused(run):
         assert "Set it to InputPipelineConfig.PER_HOST_V1" in output["broadcast"]
         assert "NotOnJaxError" in output["adds"]
         assert "A hook fetches an operation that changes variables" in output["adds"]
+
+
+def test_processes_with_different_steps_say_in_what(tmp_path):
+    """They waited for each other, without end. One may hear of the error from the other."""
+    with worker_processes.Cluster(tmp_path, PROGRAM) as cluster:
+        numbers = [cluster.start("different", job) for job in ("chief", "worker")]
+        for _, output in [cluster.outcome(number) for number in numbers]:
+            assert "NotOnJaxError: The process at localhost" in output["error"]
+            assert "its values for the host (host_call) are [" in output["error"]
+            assert output["error"].split("chief's ")[1].startswith("[]")
 
 
 @pytest.fixture

@@ -35,6 +35,13 @@ class ReadBlock(NamedTuple):
     short_batch: list[tf.Tensor] | None = None
     placed: list[Any] | None = None
 
+    def followed_by(self, rest: ReadBlock) -> ReadBlock:
+        """Returns this block and the next one as one."""
+        if not rest.steps:
+            return self._replace(has_ended=rest.has_ended, short_batch=rest.short_batch)
+        parts = [np.concatenate(pair) for pair in zip(self.parts, rest.parts)]
+        return ReadBlock(self.steps + rest.steps, parts, rest.has_ended, rest.short_batch)
+
 
 class BlockReader:
     """Reads blocks of batches, in the thread that calls it.

@@ -14,6 +14,7 @@ from estimator_bridge.graph.elements_ahead import ElementsAhead
 from estimator_bridge.runtime.block_input import BlockInput
 from estimator_bridge.runtime.on_jax.block_reader import BlockReader, ReadBlock
 from estimator_bridge.runtime.on_jax.program import Results, whole_sharding
+from estimator_bridge.runtime.on_jax.shared_step import SharedStep
 from estimator_bridge.runtime.on_jax.step import JaxStep, padded_block
 from estimator_bridge.runtime.on_jax.values import JaxValues
 from estimator_bridge.runtime.step_values import LoopResult
@@ -43,6 +44,7 @@ class Blocks:
         self._step = step
         self._reader = BlockReader(step.layout, step.run.used_inputs)
         self._values = _values_of(step)
+        self._shared_step: SharedStep | None = None
         self._usual = 1  # the steps of a block, as the last call had them
         self._sizes: list[int] = []  # of the blocks for which the program is compiled
 
@@ -60,16 +62,16 @@ class Blocks:
         most = min(steps, left)
         results, step_count, block = [step.program.start()], 0, None
         host.begin()
-        source = step.session.input
-        is_in_order = source is not None and source.is_in_order
         usual = self._usual = min(step.steps_of_block, _usual_block(most))
         ahead = self._ahead(iterator)
+        left_ahead, is_in_order = self._agreed_input(ahead)
         while step_count < most:
             if is_in_order and self._is_nan(results[-1:]):  # which waits for the step
                 break
             size = 1 if is_in_order else _first_block(most - step_count, usual)
-            if ahead is not None and ahead.count:
-                size = min(usual, most - step_count, ahead.count)
+            if left_ahead:  # the first of them are placed
+                size = min(usual, most - step_count, left_ahead)
+                left_ahead -= size
             block = self._agreed(self._read(iterator, size, ahead), size)
             if block.steps:
                 parts = self._placed(block)
@@ -116,6 +118,25 @@ class Blocks:
         if processes is not None and result.is_started:
             processes.wait([result.steps, result.loss, *result.last, *result.each])
 
+    def _agreed_input(self, ahead: ElementsAhead | None) -> tuple[int, bool]:
+        """Returns how many batches all processes have drawn ahead, and whether any must not.
+
+        Raises:
+          NotOnJaxError: the processes have different steps, and would wait for each other forever.
+        """
+        source = self._step.session.input
+        is_in_order = source is not None and source.is_in_order
+        count = ahead.count if ahead is not None else 0
+        workers = workers_of(self._step.strategy)
+        if workers.count == 1:
+            return count, is_in_order
+        if self._shared_step is None:
+            self._shared_step = SharedStep(self._step)
+        numbers = [-count, int(is_in_order), *self._shared_step.numbers]
+        fewest, in_order, *largest = workers.largest(numbers)
+        self._shared_step.check(largest, workers)
+        return -fewest, bool(in_order)
+
     def _agreed(self, block: ReadBlock, size: int) -> ReadBlock:
         """Returns the steps of a block for which each process has a batch.
 
@@ -153,7 +174,10 @@ class Blocks:
         if elements is None:
             return self._reader(iterator, size)
         parts = [elements.columns[i] for i in self._step.run.used_inputs]
-        return ReadBlock(elements.size, parts, elements.has_ended, placed=elements.placed)
+        first = ReadBlock(elements.size, parts, elements.has_ended, placed=elements.placed)
+        if first.steps == size or first.has_ended:
+            return first
+        return first.followed_by(self._reader(iterator, size - first.steps))
 
     def _read_ahead(self, ahead: ElementsAhead, iterator: Any, size: int) -> None:
         """Draws the first batches of the next call, and places them, while the last steps run.
@@ -162,8 +186,7 @@ class Blocks:
         """
         step = self._step
         is_whole = step.run.used_inputs == list(range(step.run.inputs))
-        is_shared = step.strategy.processes is not None
-        if ahead.is_paused or not ahead.is_empty or is_shared or not is_whole:
+        if ahead.is_paused or not ahead.is_empty or not is_whole:
             return
         if step.layout.full_batch is not None:
             return
