@@ -6,14 +6,16 @@
 It needs this repository, TensorFlow and JAX, and takes at most `--secs` seconds: it begins no
 network that would not end in time, and says which it left out. A TPUEstimator trains each network
 on the device. After each of its loops a hook trains as many steps by hand, from the same first
-values and on the same batches, and runs the compiled step alone, on batches that are on the device.
-So the three take turns, and a round's ratio is of its own times. The losses are compared with those
-by hand, and with a TPUEstimator's on the CPU.
+values and on the same batches, all prepared in memory; then as many in the loop of most programs,
+which reads the same dataset and calls the compiled step for each batch; and it runs the compiled
+step alone, on batches that are on the device. So they take turns, and a round's ratio is of its own
+times. The losses are compared with those by hand, and with a TPUEstimator's on the CPU.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 import sys
 import tempfile
@@ -36,6 +38,7 @@ from benchmarks.page import markdown
 from benchmarks.step_alone import StepAlone
 from estimator_bridge.base.jax_names import parse_jax_name
 from estimator_bridge.runtime.on_jax.devices import jax_devices
+from estimator_bridge.tensorflow_private.names import eager_mode
 
 __all__ = ["CASES", "Case", "Row", "main", "measure", "table"]
 
@@ -69,7 +72,8 @@ class Row(NamedTuple):
     Attributes:
       first: seconds from train() to the end of the first loop, which traces and compiles.
       here: seconds a step by round.
-      hand: those by hand.
+      hand: those by hand, on batches in memory.
+      reading: those by hand, where each batch is read from the same dataset.
       alone: those of the compiled step alone.
       differs: the relative difference of a loop's last loss from the one by hand.
       from_cpu: that of an early loss from the CPU's; None on a CPU.
@@ -79,6 +83,7 @@ class Row(NamedTuple):
     first: float
     here: list[float]
     hand: list[float]
+    reading: list[float]
     alone: list[float]
     differs: float
     from_cpu: float | None
@@ -119,6 +124,7 @@ class _Turns(v1.train.SessionRunHook):
         self.first, self.differs, self.losses = 0.0, 0.0, np.zeros(0)
         self.here: list[float] = []
         self.hand: list[float] = []
+        self.reading: list[float] = []
         self.alone: list[float] = []
         self.flops, self._loops, self._began = 0.0, 0, time.perf_counter()
 
@@ -131,6 +137,8 @@ class _Turns(v1.train.SessionRunHook):
         is_looped = not (on_cpu and isinstance(self._model, (Conv, ResNet50)))
         self._by_hand = ByHand(self._model, values, np.dtype(dtype), self._device, is_looped)
         self._batches = _batches(self._model, self._case.steps)
+        with eager_mode():
+            self._input = _dataset(self._model).as_numpy_iterator()
 
     def before_run(self, run_context):
         """Requests the loss of the loop's last step."""
@@ -147,9 +155,11 @@ class _Turns(v1.train.SessionRunHook):
             self._alone.is_wanted = True
         elif self._loops == 1:
             self._alone(self._case.steps)
+            self._time_reading(1)
         else:
             self.here.append(secs / self._case.steps)
             self.hand.append(self._time_by_hand())
+            self.reading.append(self._time_reading(self._case.steps))
             self.alone.append(self._alone(self._case.steps))
         self._loops += 1
         self._began = time.perf_counter()
@@ -160,6 +170,14 @@ class _Turns(v1.train.SessionRunHook):
             losses = self._by_hand(block)
         np.asarray(losses[-1])  # which waits for it
         return (time.perf_counter() - start) / self._case.steps
+
+    def _time_reading(self, steps: int) -> float:
+        start = time.perf_counter()
+        with eager_mode():
+            for batch in itertools.islice(self._input, steps):
+                loss = self._by_hand.train_one(batch)
+        np.asarray(loss)
+        return (time.perf_counter() - start) / steps
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -210,8 +228,9 @@ def measure(case: Case, name: str, rounds: int) -> Row:
         _train(case, case.make(), "jax:cpu:1", _CPU_STEPS, _CPU_STEPS, last)
         from_cpu = abs(turns.losses[_CPU_STEPS - 1] / last.loss - 1)
     return Row(
-        turns.first, turns.here, turns.hand, turns.alone, turns.differs, from_cpu, turns.flops
-    )
+        turns.first, turns.here, turns.hand, turns.reading, turns.alone, turns.differs, from_cpu,
+        turns.flops,
+    )  # fmt: skip
 
 
 class _LastLoss(v1.train.SessionRunHook):
@@ -298,7 +317,8 @@ def table(rows: dict[str, Row], kind: str) -> str:
       kind: the device, as JAX names it.
     """
     peak = next((own for chip, own in _PEAKS.items() if chip in kind), None)
-    head = [kind, "ms a step", "by hand / here", "the step alone / here"]
+    head = [kind, "ms a step", "by hand / here", "by hand with this input / here"]
+    head += ["the step alone / here"]
     head += ["loss / by hand's", "loss / the CPU's", "TFLOP/s", "first loop, s"]
     return markdown(head, [_line(title, row, peak) for title, row in rows.items()])
 
@@ -312,6 +332,7 @@ def _line(title: str, row: Row, peak: float | None) -> list[str]:
         title,
         f"{1000 * secs:.3f}",
         _ratio(row.hand, row.here),
+        _ratio(row.reading, row.here),
         _ratio(row.alone, row.here),
         f"1 ± {row.differs:.0e}",
         from_cpu,

@@ -59,11 +59,18 @@ class ByHand:
         if self._is_looped:
             self._state, losses = self._many(self._state, jax.device_put(batches, self._device))
             return losses
-        losses = []
-        for batch in zip(*batches):
-            self._state, loss = self._one(self._state, jax.device_put(batch, self._device))
-            losses.append(loss)
-        return losses
+        return [self.train_one(batch) for batch in zip(*batches)]
+
+    def train_one(self, batch: Sequence[np.ndarray]) -> Any:
+        """Trains a step, in a call of its own; returns the loss, which is still being computed.
+
+        Args:
+          batch: features and labels.
+        """
+        import jax
+
+        self._state, loss = self._one(self._state, jax.device_put(tuple(batch), self._device))
+        return loss
 
     def flops(self, batches: Sequence[np.ndarray]) -> float:
         """Returns the floating-point operations of a step, as XLA counts them."""
