@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
@@ -26,6 +28,9 @@ __all__ = ["InputPositionError", "Positions"]
 
 _IN_LIST = b"model_checkpoint_path: "
 _STATE = "/.ATTRIBUTES/ITERATOR_STATE"
+_DRAWS = "draws/.ATTRIBUTES/DRAWS"
+
+Draws = Mapping[str, np.ndarray]  # the counters of a step's draws: see graph/draw_counters.py
 
 
 class InputPositionError(CheckpointError, tf.errors.FailedPreconditionError):
@@ -59,24 +64,26 @@ class Positions:
         """Returns the prefix of a position's files."""
         return os.path.join(self._folder, f"{self._name}.ckpt-{step}")
 
-    def save(self, iterator: Any, step: int) -> None:
+    def save(self, iterator: Any, step: int, draws: Draws) -> None:
         """Saves an iterator's state as the position of this step.
 
         Args:
           iterator: an iterator of an eager dataset.
           step: the global step.
+          draws: the counters of the step's draws.
 
         Raises:
           InputPositionError: the dataset has a state that cannot be saved.
         """
-        self.take(iterator, step)()
+        self.take(iterator, step, draws)()
 
-    def take(self, iterator: Any, step: int) -> Callable[[], None]:
+    def take(self, iterator: Any, step: int, draws: Draws) -> Callable[[], None]:
         """Captures an iterator's state; returns a function that writes it, callable in any thread.
 
         Args:
           iterator: see `save`.
           step: see `save`.
+          draws: see `save`.
 
         Raises:
           InputPositionError: see `save`.
@@ -97,13 +104,13 @@ class Positions:
                 for file in [path + ".index", *data_files(path)]:
                     set_aside(file, "is no position of an input, and one of its name was saved")
             with eager_mode(), staged(self._folder, os.path.basename(path)) as place:
-                tf.train.Checkpoint(iterator=state).write(place)
+                _together(state, draws).write(place)
                 publish(place, path)
             self._saved_steps.add(step)
 
         return write
 
-    def restore(self, iterator: Any, step: int) -> bool:
+    def restore(self, iterator: Any, step: int) -> Draws | None:
         """Sets an iterator to the position of a step.
 
         Args:
@@ -111,7 +118,7 @@ class Positions:
           step: the global step of the model's checkpoint that was restored.
 
         Returns:
-          Whether a position of exactly that step exists.
+          The counters of the step's draws; None if no position of exactly that step exists.
 
         Raises:
           InputPositionError: the position belongs to another dataset.
@@ -129,17 +136,18 @@ class Positions:
                 step,
                 problem,
             )
-            return False
+            return None
         try:
+            draws = _saved_draws(path)
             with eager_mode():
-                tf.train.Checkpoint(iterator=iterator).read(path).assert_consumed()
+                _together(iterator, draws).read(path).assert_consumed()
         except (tf.errors.OpError, AssertionError) as error:  # the input has other parts
             raise InputPositionError(
                 f"The input's position {path} does not fit the dataset that input_fn returns now: "
                 f"{_reason(error)}. Return the dataset that was used up to step {step}; or delete "
                 f"{path}.* and {self._list_file}, and the input starts over."
             ) from error
-        return True
+        return draws
 
     def damage(self, step: int) -> str | None:
         """Returns why the saved position of a step cannot be used.
@@ -297,6 +305,34 @@ class _TakenIterator(tf.__internal__.tracking.AutoTrackable):
 
     def _serialize_to_tensors(self) -> dict[str, tf.Tensor]:
         return {"ITERATOR_STATE": self._state()}
+
+
+class _SavedDraws(tf.__internal__.tracking.AutoTrackable):
+    """A checkpointable object with the counters of a step's draws, as JSON."""
+
+    def __init__(self, draws: Draws):
+        super().__init__()
+        self._text = json.dumps({name: values.tolist() for name, values in draws.items()})
+
+    def _serialize_to_tensors(self) -> dict[str, tf.Tensor]:
+        return {"DRAWS": tf.constant(self._text)}
+
+    def _restore_from_tensors(self, tensors: Mapping[str, tf.Tensor]) -> None:
+        self._text = tensors["DRAWS"].numpy().decode()
+
+
+def _saved_draws(path: str) -> Draws:
+    """Returns the counters that a position has."""
+    reader = check_intact(path)
+    if not reader.has_tensor(_DRAWS):
+        return {}
+    rows = json.loads(reader.get_tensor(_DRAWS))
+    return {name: np.array(values, np.int64) for name, values in rows.items()}
+
+
+def _together(state: Any, draws: Draws) -> tf.train.Checkpoint:
+    further = {"draws": _SavedDraws(draws)} if draws else {}
+    return tf.train.Checkpoint(iterator=state, **further)
 
 
 def _saveable_state(iterator: Any) -> Any:

@@ -68,8 +68,9 @@ candidate samplers) stay stateful, with other seeds on other replicas; JAX compu
 In loops, branches and functions the op's position is an argument and a result of each function
 (``draw_functions``, ``counted_draws``). It begins at the number of steps times the numbers that a
 step draws, which is computed from the graph (``draw_counts``). Where that number depends on values,
-each replica's step keeps the position in a variable, which no checkpoint has. A variable for all
-would be simpler, but the first form needs no record of the steps before.
+each replica's step keeps the position in a variable, which no checkpoint has (``draw_counters``);
+the hook that saves the input's position saves it too. A variable for all would be simpler, but the
+first form needs no record of the steps before.
 
 Branches with effects. In TF1, assignments and writes of a branch run because the branch's result is
 read. In a ``tf.function`` a branch whose result nobody reads runs only for its control outputs, and

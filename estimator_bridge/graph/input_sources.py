@@ -1,4 +1,4 @@
-"""The iterators and queues that steps read instead of the graph, as a session knows them."""
+"""What steps read and sessions do not: iterators, queues, and positions in random streams."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Iterable
 
 import tensorflow as tf
 
+from estimator_bridge.graph.draw_counters import DrawCounters
+
 __all__ = ["InputSources"]
 
 
 @dataclasses.dataclass
 class InputSources:
-    """Iterators, queues and their datasets.
+    """Iterators, queues and their datasets, and the positions of draws.
 
     Attributes:
       datasets: by iterator, the dataset (a variant tensor) that it was last initialized with.
@@ -20,12 +22,14 @@ class InputSources:
       nodes_replaced: nodes that draw from iterators and queues that are read directly instead.
       keeps_positions: whether the positions of iterators are saved, which depend on how a dataset
         is made.
+      draw_counters: the variables in which steps count their draws.
     """
 
     datasets: dict[str, tf.Tensor] = dataclasses.field(default_factory=dict)
     iterators_read: set[str] = dataclasses.field(default_factory=set)
     nodes_replaced: set[str] = dataclasses.field(default_factory=set)
     keeps_positions: bool = False
+    draw_counters: DrawCounters = dataclasses.field(default_factory=DrawCounters)
 
     def check_not_read_elsewhere(self, names: Iterable[str]) -> None:
         """Checks that no node would block on a queue, or read its own stream of the input.

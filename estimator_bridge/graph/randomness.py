@@ -19,7 +19,7 @@ of the key.
 In a function's body (of a loop, a branch, a tf.function) the position of each op is an argument and
 a result (``draw_functions``). It begins at ``rng_step`` times the numbers that a step draws, if
 these are always as many (``draw_counts``). Otherwise a variable of each replica keeps the position,
-as the kernel would: it starts at zero in each process.
+as the kernel would: it starts at zero in each process, or where a hook saved it.
 
 JAX draws ``tf.random.categorical`` and ``tf.random.shuffle`` by arithmetic (``arithmetic_draws``).
 TensorFlow's kernels of both stay stateful, like ops without such a form (Poisson, candidate

@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
+import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph.input_sources import InputSources
@@ -54,6 +55,9 @@ class DeviceValues(Protocol):
     def clear(self) -> None:
         """Forgets all."""
 
+    def each(self, name: str) -> list[np.ndarray] | None:
+        """Returns a variable's value on each replica of this process; None if there is none."""
+
 
 class Resources:
     """The variables and other resources of one graph under one strategy.
@@ -66,7 +70,7 @@ class Resources:
     Attributes:
       variables: the variables created so far, by node name.
       wholes: the host's copies of variables whose replicas' values differ.
-      inputs: the iterators and queues that steps read.
+      inputs: the iterators and queues that steps read, and the counters of their draws.
     """
 
     def __init__(
@@ -139,7 +143,7 @@ class Resources:
                 self._host_handles[name] = self._make_hosted(name)
 
     def add_counters(self, sizes: Mapping[str, int]) -> None:
-        """Creates the missing ones of some variables that the graph has not, all zeros: int64."""
+        """Creates the missing ones of some variables of int64 that the graph has not."""
         sizes = {name: size for name, size in sizes.items() if name not in self.variables}
         nodes = []
         for name, size in sizes.items():
@@ -149,9 +153,25 @@ class Resources:
             nodes.append(node)
         self.variables.update(self._make_variables(nodes))
         with eager_mode():
-            for name, size in sizes.items():
-                for copy in self.copies(name):
-                    copy.assign(tf.zeros([size], tf.int64))
+            for name in sizes:
+                self.inputs.draw_counters.add(name, self.copies(name))
+
+    def counted_draws(self) -> dict[str, np.ndarray]:
+        """Returns the values of all counters: int64 [replicas of this process, draws].
+
+        One that no step has used yet may be left out.
+        """
+        values = {}
+        for name in self.inputs.draw_counters.names:
+            if self.on_device is None:
+                with eager_mode():
+                    values[name] = np.stack([copy.numpy() for copy in self.copies(name)])
+                continue
+            parts = self.on_device.each(name)
+            first = np.stack(parts) if parts else self.inputs.draw_counters.first(name)
+            if first is not None:
+                values[name] = first
+        return values
 
     def handles(self, refs: set[str]) -> dict[str, tf.Tensor]:
         """Returns handles by reference, captured by the function under construction, if any.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.checkpoint import Positions, step_of
 from estimator_bridge.data import HostDatasets
+from estimator_bridge.graph import Resources
 from estimator_bridge.tensorflow_private.hooks import (
     checkpoint_folder,
     checkpoint_path,
@@ -22,6 +24,7 @@ from estimator_bridge.training.saver_listener import savers_of
 
 __all__ = [
     "CheckpointInputPipelineHook",
+    "StepDraws",
     "follow_savers",
     "open_input",
     "saves_positions",
@@ -34,13 +37,41 @@ _Policy = tf.data.experimental.ExternalStatePolicy
 _POLICIES = {"fail": _Policy.FAIL, "warn": _Policy.WARN, "ignore": _Policy.IGNORE}
 
 
+class StepDraws(NamedTuple):
+    """The counters of a run's draws whose number depends on values.
+
+    Attributes:
+      resources: the run's.
+      replicas: the number of replicas in this process.
+    """
+
+    resources: Resources
+    replicas: int
+
+    def values(self) -> Mapping[str, np.ndarray]:
+        """Returns the counters."""
+        return self.resources.counted_draws()
+
+    def begin_at(self, draws: Mapping[str, np.ndarray]) -> None:
+        """Has the first step go on from counters that were saved."""
+        others = {len(rows) for rows in draws.values()} - {self.replicas}
+        if others:
+            logging.warning(
+                "The position of the input has the random draws of %d replicas in this process, "
+                "which now has %d. In loops and branches whose draws depend on values, they begin "
+                "anew.", others.pop(), self.replicas,
+            )  # fmt: skip
+        else:
+            self.resources.inputs.draw_counters.begin_at(draws)
+
+
 class CheckpointInputPipelineHook(_SessionRunHook):
     """Saves the input's position with the model, so that a resumed run sees what comes next.
 
     Each checkpoint of the model gets the position of its step, in files of its own beside it
-    (``input.ckpt-N``). Training that goes on from a checkpoint takes the position of that very
-    checkpoint; where there is none, the input begins anew, with a warning. Hand it to
-    ``train(hooks=[...])``, to ``evaluate`` not.
+    (``input.ckpt-N``), with the positions of random draws whose number depends on values. Training
+    that goes on from a checkpoint takes the position of that very checkpoint; where there is none,
+    the input begins anew, with a warning. Hand it to ``train(hooks=[...])``, to ``evaluate`` not.
 
     Args:
       estimator: whose model_dir and cadence of checkpoints are used.
@@ -75,6 +106,7 @@ class CheckpointInputPipelineHook(_SessionRunHook):
             names = _names_in(config.cluster_spec)
             self._other_names = [name for name in names if name != self._name]
         self._iterator: Any = None
+        self._draws: StepDraws | None = None
         self._last = 0
         self._every: int | None = None  # steps, in a process that saves positions alone
         self._positions = self._positions_of(os.path.join(self._folder, "model.ckpt"))
@@ -126,29 +158,35 @@ class CheckpointInputPipelineHook(_SessionRunHook):
         else:  # the chief saves the model, and at the same steps
             self._every = self._config.save_checkpoints_steps
 
-    def open(self, iterator: Any, step: int, is_resumed: bool) -> None:
-        """Sets a run's iterator to the position from which training goes on.
+    def open(
+        self, iterator: Any, step: int, is_resumed: bool, draws: StepDraws | None = None
+    ) -> None:
+        """Sets a run's iterator to the position from which training goes on, and its draws.
 
         Args:
           iterator: new.
           step: the global step.
           is_resumed: whether the model's variables come from its own checkpoint of that step.
+          draws: the counters of the run's draws, before its first step; None to save none.
 
         Raises:
           InputPositionError: the input's position cannot be saved, or does not fit.
         """
-        self._iterator = iterator
+        self._iterator, self._draws = iterator, draws
         if not is_resumed:
             self._positions.clear()
-        if not (is_resumed and self._positions.restore(iterator, step)):
+        saved_draws = self._positions.restore(iterator, step) if is_resumed else None
+        if saved_draws is None:
             self.save(step)  # which shows at once whether it can be
+        elif draws is not None:
+            draws.begin_at(saved_draws)
         self._last = step
         self._positions.tidy(step)
 
     def save(self, step: int) -> None:
         """Saves the position, before the model's checkpoint of that step."""
         if self._iterator is not None:  # the first checkpoint is older than the iterator
-            self._positions.save(self._iterator, step)
+            self._positions.save(self._iterator, step, self._counted_draws())
             self._last = step
 
     def save_beside(self, model: str, step: int) -> None:
@@ -160,13 +198,13 @@ class CheckpointInputPipelineHook(_SessionRunHook):
         """
         if self._iterator is not None:
             folder = os.path.dirname(model)
-            Positions(folder, self._name, model).save(self._iterator, step)
+            Positions(folder, self._name, model).save(self._iterator, step, self._counted_draws())
 
     def take(self, step: int) -> Callable[[], None]:
         """Takes the position of a step, and returns what writes it."""
         if self._iterator is None:  # see `save`
             return lambda: None
-        write = self._positions.take(self._iterator, step)
+        write = self._positions.take(self._iterator, step, self._counted_draws())
         self._last = step
         return write
 
@@ -185,6 +223,9 @@ class CheckpointInputPipelineHook(_SessionRunHook):
         """Deletes the positions of checkpoints that were deleted."""
         if self._iterator is not None:
             self._positions.tidy(step)
+
+    def _counted_draws(self) -> Mapping[str, np.ndarray]:
+        return {} if self._draws is None else self._draws.values()
 
     def _positions_of(self, model: str) -> Positions:
         return Positions(self._folder, self._name, model)
@@ -272,7 +313,11 @@ def saves_positions(hooks: Iterable[Any]) -> bool:
 
 
 def open_input(
-    dataset: tf.data.Dataset | HostDatasets, hooks: Iterable[Any], step: int, is_resumed: bool
+    dataset: tf.data.Dataset | HostDatasets,
+    hooks: Iterable[Any],
+    step: int,
+    is_resumed: bool,
+    draws: StepDraws,
 ) -> Any:
     """Makes a run's iterator, which stands where its hooks know it to have stood.
 
@@ -281,6 +326,7 @@ def open_input(
       hooks: all of the run.
       step: the global step.
       is_resumed: whether training goes on from a checkpoint of the model.
+      draws: the counters of the run's draws.
 
     Returns:
       The iterator.
@@ -304,7 +350,7 @@ def open_input(
             dataset = dataset.with_options(options)
         iterator = iter(dataset)
     for hook in positions:
-        hook.open(iterator, step, is_resumed)
+        hook.open(iterator, step, is_resumed, draws)
     return iterator
 
 

@@ -12,7 +12,7 @@ from tensorflow.compat.v1 import logging
 from estimator_bridge.base.gc_tuning import unfreeze_gc
 from estimator_bridge.checkpoint import disk_problem
 from estimator_bridge.graph import continue_trace
-from estimator_bridge.runtime import workers_of
+from estimator_bridge.runtime import local_replicas, workers_of
 from estimator_bridge.training.async_saver import AsyncCheckpointSaverHook, wants_async
 from estimator_bridge.training.first_batches import give_hooks_the_input
 from estimator_bridge.training.graph_files import GraphSaverHook
@@ -20,6 +20,7 @@ from estimator_bridge.training.hook_schedule import any_hook_due
 from estimator_bridge.training.hooked_loop import ENDS, HookedLoop, Stop
 from estimator_bridge.training.initialize import open_session
 from estimator_bridge.training.input_position import (
+    StepDraws,
     follow_savers,
     open_input,
     saves_positions,
@@ -84,10 +85,11 @@ def train_program(
             checkpoint_path = with_whole_position(checkpoint_path, all_hooks, fallback_checkpoint)
         is_resumed = checkpoint_path is not None
         program.input.session.resources.inputs.keeps_positions = saves_positions(all_hooks)
+        draws = StepDraws(session.resources, local_replicas(program.execution.strategy))
         source = program.input.open_later(
             session,
             program.inputs,
-            lambda dataset: open_input(dataset, all_hooks, program.global_step, is_resumed),
+            lambda dataset: open_input(dataset, all_hooks, program.global_step, is_resumed, draws),
             lambda: is_watched(graph, all_hooks),
         )
         open_session(

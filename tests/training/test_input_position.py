@@ -121,6 +121,51 @@ def test_on_replicas_too(tmp_path, input_fn):
     assert parts == whole
 
 
+def drawing_by_values(features, labels, mode, params):
+    """Draws as often in a loop as a row of the batch says, so each replica in its own number."""
+    weight = v1.get_variable("weight", [2], initializer=v1.zeros_initializer())
+    count = tf.cast(tf.reduce_sum(features), tf.int32) % 4
+    drawn = tf.while_loop(
+        lambda i, _: i < count,
+        lambda i, total: (i + 1, 0.5 * total + v1.random_uniform([2], seed=5)),
+        [0, tf.zeros([2])],
+    )[1]
+    both = v1.tpu.cross_replica_sum(drawn)
+    with tf.control_dependencies([v1.assign(weight, 0.7 * weight + both)]):
+        train_op = v1.assign_add(v1.train.get_global_step(), 1)
+    return eb.tpu.TPUEstimatorSpec(mode, loss=tf.reduce_sum(features), train_op=train_op)
+
+
+def train_drawing(folder, master, *steps, hook=CheckpointInputPipelineHook):
+    config = eb.tpu.RunConfig(
+        master=master, model_dir=str(folder), tf_random_seed=1, save_checkpoints_steps=3,
+        tpu_config=eb.tpu.TPUConfig(iterations_per_loop=3),
+    )  # fmt: skip
+    estimator = eb.tpu.TPUEstimator(drawing_by_values, config=config, train_batch_size=4)
+    for count in steps:
+        estimator.train(lambda params: shuffled(), hooks=[hook(estimator)], steps=count)
+    return estimator.get_variable_value("weight").tolist()
+
+
+@pytest.mark.parametrize("name", ["emulated", "jax:cpu"])
+def test_draws_go_on_whose_number_depends_on_values(tmp_path, name):
+    if name == "jax:cpu":
+        pytest.importorskip(
+            "jax", reason="jax is not installed: pip install 'estimator-bridge[jax]'"
+        )
+    whole = train_drawing(tmp_path / "whole", f"{name}:2", 9)
+    assert train_drawing(tmp_path / "parts", f"{name}:2", 4, 2, 3) == whole
+    train_drawing(tmp_path / "other", "emulated:2", 4)  # and from another runtime
+    np.testing.assert_allclose(train_drawing(tmp_path / "other", f"{name}:2", 5), whole, rtol=1e-6)
+
+
+def test_draws_of_other_replicas_begin_anew_with_a_warning(tmp_path, caplog):
+    train_drawing(tmp_path, "emulated:2", 4)
+    assert "random draws" not in caplog.text
+    train_drawing(tmp_path, "emulated:1", 2)
+    assert "has the random draws of 2 replicas in this process, which now has 1." in caplog.text
+
+
 def test_each_checkpoint_has_its_position_beside_it(tmp_path):
     estimator = make(tmp_path, keep_checkpoint_max=2)
     train(estimator, shuffled, 10)

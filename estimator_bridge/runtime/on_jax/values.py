@@ -95,6 +95,11 @@ class JaxValues:
                     resources.wholes.settle(name, tf.add_n(_each(self._arrays[name])))
                 self._newer.discard(name)
 
+    def each(self, name: str) -> list[np.ndarray] | None:
+        """Returns a variable's value on each device of this process; None if there is none."""
+        with self._lock:
+            return _each(self._arrays[name]) if name in self._arrays else None
+
     def drop(self, names: Iterable[str]) -> None:
         """Forgets the devices' values of variables that were assigned here."""
         with self._lock:
@@ -116,8 +121,9 @@ class JaxValues:
             # A copy: JAX may use the memory of what it gets, and TensorFlow assigns in place.
             for name in missing:
                 whole = resources.wholes.get(name) is not None
-                parts = resources.wholes.parts(name) if whole else []
-                if parts:
+                first = resources.inputs.draw_counters.first(name)
+                parts = resources.wholes.parts(name) if whole else [] if first is None else first
+                if len(parts):
                     self._arrays[name] = self._of_parts(list(map(np.array, parts)))
                 else:
                     value = np.array(resources.first_copy(name).read_value())
@@ -127,15 +133,20 @@ class JaxValues:
         """Returns an array of which each device has its own value."""
         import jax
 
-        devices = self._sharding.mesh.devices.flat
-        each = [jax.device_put(part, device) for part, device in zip(parts, devices)]
+        each = [jax.device_put(*pair) for pair in zip(parts, _own_devices(self._sharding))]
         return jax.make_array_from_single_device_arrays(parts[0].shape, self._sharding, each)
 
 
 def _each(array: Any) -> list[np.ndarray]:
     """Returns copies of the devices' values, the first replica's first."""
     by_device = {shard.device: shard.data for shard in array.addressable_shards}
-    return [np.array(by_device[device]) for device in array.sharding.mesh.devices.flat]
+    return [np.array(by_device[device]) for device in _own_devices(array.sharding)]
+
+
+def _own_devices(sharding: Any) -> list[Any]:
+    """Returns the devices of this process, in the order of the replicas."""
+    devices = sharding.mesh.devices.flat
+    return [one for one in devices if one in sharding.addressable_devices]
 
 
 def _first(array: Any) -> np.ndarray:
