@@ -8,6 +8,7 @@ accepted: 19 of 20 are at the first try.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -67,7 +68,7 @@ def gamma_draws(
       shape: their shape, whose last dimensions are those of alpha.
       key: uint64 [1].
       counter: uint64 [2], of the first number.
-      alpha: the shape parameters.
+      alpha: the shape parameters; below zero, and NaN, there is no number but NaN.
     """
     count, alphas = tf.reduce_prod(shape), tf.size(alpha, shape.dtype)
     per_alpha = count // tf.maximum(alphas, 1)
@@ -145,7 +146,10 @@ def _accepted(streams: _Streams, alpha: tf.Tensor) -> tf.Tensor:
     is_exponential = tf.equal(alpha, 1.0)
     block = tf.cast(zeros, tf.uint64)
     first, _, _ = streams.next_of(none, block, is_exponential, False)
-    start = _Tries(block, none, none, is_exponential, -tf.math.log1p(-first))
+    # Of a negative alpha, or NaN, none would ever be accepted: the kernel returns NaN.
+    has_none = tf.math.is_nan(c)
+    number = tf.where(has_none, like(alpha, math.nan), -tf.math.log1p(-first))
+    start = _Tries(block, none, none, is_exponential | has_none, number)
     end, *_ = tf.while_loop(
         lambda state, *_: tf.reduce_any(~state.is_done),
         attempt,

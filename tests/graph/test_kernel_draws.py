@@ -55,6 +55,17 @@ def test_gamma_variates_are_those_of_the_kernel(dtype, alpha, shape):
     )
 
 
+def test_a_gamma_variate_without_a_distribution_is_nan():
+    """The kernel's, too; a loop that waited for one would not end."""
+    alpha = np.float32([np.nan, 2.0, -1.0, 0.0, np.inf])
+    numbers = by_xla("RandomGamma", tf.float32, [3, 5], alpha)
+    expected = tf.raw_ops.StatelessRandomGammaV3(
+        shape=[3, 5], key=KEY, counter=COUNTER, alg=1, alpha=alpha
+    )
+    np.testing.assert_allclose(numbers, expected, rtol=1e-6)
+    assert np.isnan(numbers).all(0).tolist() == [True, False, True, False, False]
+
+
 def test_other_draws_have_none():
     assert not has_kernel_draws("RandomUniformInt", tf.int32)
     assert not has_kernel_draws("Multinomial", tf.float32)
