@@ -5,7 +5,8 @@ part to HLO as for ``--compile-for``, with the updated variables as further resu
 ``lowered_module`` makes it a JAX primitive whose lowering inlines it, and ``program`` calls that in
 a ``lax.while_loop`` under ``shard_map``, over a mesh with a device for each replica, with donated
 state. Replica numbers and sums over replicas become those of the mesh. TensorFlow reads the batches
-of a block of up to 256 steps or 64 MB (``block_reader``) while JAX runs the block before it. If
+of a block of up to 256 steps or 64 MB (``block_reader``) while JAX runs the block before it; the
+thread that started that block reads, so that no other one has to wake for each batch. If
 nobody can notice that an input is read early, and no hook saves its position, the first block of
 the next call is read and placed on the devices while the last steps of a call run
 (``graph/elements_ahead.py``). Blocks are padded to a few sizes, so that JAX compiles few programs.
@@ -22,8 +23,9 @@ while the model is traced (``refusals``), and what cannot be lowered when the lo
 Several processes are hosts of one mesh (``processes``, ``workers``). ``place`` reads TF_CONFIG.
 ``front`` and ``relay`` are the ends of their connections, by which ``peers`` learns who is lost;
 docs/decisions/jax_hosts.md says why JAX's own do not suffice. Each process reads its own part of a
-batch. Before each block all agree on the number of batches, and before each chunk of steps on what
-the hooks of any of them need: the steps of all are one program.
+batch. Before each block all agree on the number of batches, before each chunk of steps on what the
+hooks of any of them need, and before each call on what is read ahead and that their steps are alike
+(``shared_step``): the steps of all are one program.
 
 JAX is imported by these functions alone, when one is called. Two private names of JAX are used, the
 conversion of HLO to StableHLO and the client of its coordinator, so a range of releases is pinned
