@@ -88,6 +88,17 @@ FURTHER: dict[str, Fetched] = {
         "f59a206a8722357c351eae9e937b9f7a53bfda61",
         "{code}/lm/train.py --num_tpu_cores={n} " + _GROVER,
     ),
+    "tpu: resnet_main, LARS and DropBlock": Fetched(
+        "tensorflow/tpu",
+        "r1.15",
+        "{code}/models/official/resnet/resnet_main.py --use_tpu=true --tpu=any --num_cores={n} "
+        "--data_dir={data}/imagenet --resnet_depth=18 --image_size=64 --num_label_classes=10 "
+        "--train_steps=4 --steps_per_eval=2 --train_batch_size={8n} --eval_batch_size={8n} "
+        "--num_train_images={64n} --num_eval_images={16n} --iterations_per_loop=2 "
+        "--enable_lars=true --label_smoothing=0.1 --dropblock_groups=3,4 --dropblock_size=3 "
+        "--dropblock_keep_prob=0.9 --precision=float32 --model_dir={out}",
+        ("models",),
+    ),
     "tpu: squeezenet_main": Fetched(
         "tensorflow/tpu",
         "r1.15",
