@@ -4,18 +4,20 @@
 
 Each program is run twice by `estimator-bridge run`, with `--cores N` and `--runtime jax:cpu:N`, on
 small data that is written for it. The weights of the two last checkpoints are compared. FOLDER has
-the repositories, as ``parity.compiled.fetched`` describes. ``--docs`` writes the table to
-docs/tpu.md; that needs all programs. Programs that set no seed get one, so that both runs start
-from the same weights. Where the difference is larger than 1e-5, the program is run once more on
-emulated cores without oneDNN, whose rounding differs: the difference from that run shows how far
-rounding alone leads. The exit status is 1 if a run ends with an error on one runtime alone, or if a
-difference is larger than 1e-5 and three times the one by rounding.
+the repositories, as ``parity.compiled.fetched`` and ``parity.fetched_further`` describe. ``--docs``
+writes the table to docs/tpu.md; that needs all programs. Programs that set no seed get one, so that
+both runs start from the same weights. Where the difference is larger than 1e-5, the program is run
+once more on emulated cores without oneDNN, whose rounding differs: the difference from that run
+shows how far rounding alone leads. The exit status is 1 if a run ends with an error on one runtime
+alone, unless JAX refuses the program by an error of this project, or if a difference is larger than
+1e-5 and three times the one by rounding.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,6 +29,8 @@ from typing import NamedTuple
 from parity import observe, rows
 from parity.compiled.data import write_data
 from parity.compiled.fetched import FETCHED, Fetched, command, import_path
+from parity.compiled.further_data import write_further_data
+from parity.fetched_further import FURTHER, PACKAGES
 from parity.page_tables import with_table
 
 __all__ = ["PROGRAMS", "Outcome", "compare_program", "main", "table"]
@@ -49,13 +53,14 @@ def in_order(data, function, num_parallel_calls=None, deterministic=None, **opti
 tf.data.Dataset.map = in_order  # threads would draw random numbers in any order
 def both_in_order(function, batch_size, num_batches=None, drop_remainder=False, *others, **_):
     return lambda data: in_order(data, function).batch(batch_size, drop_remainder)
+interleave = tf.data.experimental.parallel_interleave
+def interleaved_in_order(*arguments, sloppy=False, **others):
+    return interleave(*arguments, sloppy=False, **others)
 tf.data.experimental.map_and_batch = both_in_order
+tf.data.experimental.parallel_interleave = interleaved_in_order
 if hasattr(tf, "contrib"):
     tf.contrib.data.map_and_batch = both_in_order
-    interleave = tf.contrib.data.parallel_interleave
-    tf.contrib.data.parallel_interleave = lambda *arguments, sloppy, **others: interleave(
-        *arguments, sloppy=False, **others
-    )
+    tf.contrib.data.parallel_interleave = interleaved_in_order
 del sys.argv[0]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
@@ -63,8 +68,11 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 # Those that take many minutes on a CPU are left out, and those that only compile.
 _LARGE = ("bert: run_classifier, BERT-base", "tpu: resnet_main, ResNet-50", "tpu: amoeba_net")
 _COMPILED_ONLY = ("bert: run_classifier, predicts",)
-PROGRAMS = [name for name in FETCHED if name not in (*_LARGE, *_COMPILED_ONLY)]
-_FURTHER = {
+ALL = {**FETCHED, **FURTHER}
+PROGRAMS = [name for name in ALL if name not in (*_LARGE, *_COMPILED_ONLY)]
+_OWN_ERROR = re.compile(r"^[\w.]*\b(?:NotOnJaxError|NotCompilableError): (.*?)(?:\. |\n|$)", re.M)
+_OBSTACLE = re.compile(r"^  (\w+) \(", re.M)
+_ADDED = {
     "bert: run_classifier": ["--num_train_epochs=2"],
     # In bfloat16, rounding decides after a few steps.
     "tpu: resnet_main": ["--precision=float32"],
@@ -80,7 +88,7 @@ class Outcome(NamedTuple):
     Attributes:
       row: the largest difference of a weight; None if a run ended with an error.
       by_rounding: that of emulated cores without oneDNN; None if it was not needed.
-      errors: the last line of each run's output, by runtime, if it ended with an error.
+      errors: the last lines of each run's output, by runtime, if it ended with an error.
     """
 
     row: rows.Row | None
@@ -88,10 +96,20 @@ class Outcome(NamedTuple):
     by_rounding: float | None = None
 
     @property
+    def refusal(self) -> str:
+        """Returns why JAX refuses what emulated cores run; '' if it does not."""
+        error = self.errors.get("jax", "") if len(self.errors) == 1 else ""
+        own = _OWN_ERROR.search(error)
+        if not own:
+            return ""
+        operations = dict.fromkeys(_OBSTACLE.findall(error))
+        return f"XLA cannot compile {', '.join(operations)}" if operations else own[1]
+
+    @property
     def holds(self) -> bool:
-        """Returns whether the difference is small, or both ways end with an error."""
+        """Returns whether the difference is small, JAX refuses it, or both end with an error."""
         if self.row is None:
-            return len(self.errors) == 2
+            return len(self.errors) == 2 or bool(self.refusal)
         return self.row.holds or self.row.difference <= 3 * (self.by_rounding or 0)
 
 
@@ -127,8 +145,8 @@ def _run(
     out: Path,
     further_environment: Mapping[str, str],
 ) -> str:
-    """Returns the last line of the output if the program ends with an error; '' otherwise."""
-    program: Fetched = FETCHED[name]
+    """Returns the last lines of the output if the program ends with an error; '' otherwise."""
+    program: Fetched = ALL[name]
     code = checkouts / program.repository.replace("/", "+")
     where = (
         ["--cores", str(replicas)]
@@ -136,8 +154,12 @@ def _run(
         else ["--runtime", f"jax:cpu:{replicas}"]
     )
     words = command(program, replicas, data=str(data), out=str(out / "model"), code=str(code))
-    further = [word.replace("{data}", str(data)) for word in _FURTHER.get(name, [])]
+    further = [word.replace("{data}", str(data)) for word in _ADDED.get(name, [])]
     path = str(Path(words[0]).parent) + os.pathsep + import_path(program, code, out)
+    for package, repository in PACKAGES.get(name, {}).items():
+        (out / "packages").mkdir(exist_ok=True)
+        (out / "packages" / package).symlink_to(checkouts / repository.replace("/", "+"))
+    (out / "model").mkdir()
     script = out / "seeded.py"
     script.write_text(_SEEDED)
     environment = {
@@ -155,8 +177,12 @@ def _run(
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return f"it did not end in {_SECS} s"
-    lines = (process.stdout + process.stderr).strip().splitlines()
-    return "\n".join(lines[-8:]) if process.returncode else ""
+    if not process.returncode:
+        return ""
+    output = (process.stdout + process.stderr).strip()
+    own = list(_OWN_ERROR.finditer(output))
+    # An error of this project names each operation, which takes many lines.
+    return output[own[-1].start() :] if own else "\n".join(output.splitlines()[-8:])
 
 
 def _weights(out: Path) -> dict:
@@ -182,9 +208,11 @@ def table(outcomes: dict[tuple[str, int], Outcome]) -> Iterator[str]:
 
 
 def _cell(name: str, outcome: Outcome) -> str:
+    if outcome.refusal:
+        return f"refused: {outcome.refusal}"
     if outcome.row is None:
         both = len(outcome.errors) > 1
-        last = next(iter(outcome.errors.values())).splitlines()[-1][:100]
+        last = next(iter(outcome.errors.values())).splitlines()[-1][:100].rstrip()
         return f"{'ends with the same error on emulated cores' if both else 'error'}: {last}"
     rounding = f" (by rounding: {outcome.by_rounding:.1e})" if outcome.by_rounding else ""
     return f"{outcome.row.difference:.1e}{rounding}"
@@ -196,6 +224,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     outcomes: dict[tuple[str, int], Outcome] = {}
     with tempfile.TemporaryDirectory() as folder:
         write_data(Path(folder))
+        write_further_data(Path(folder))
         for name in options.programs:
             for replicas in options.replicas:
                 outcome = compare_program(name, replicas, options.checkouts, Path(folder))
@@ -224,9 +253,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     options.checkouts = options.checkouts.resolve()
     options.programs = options.programs or PROGRAMS
     for name in options.programs:
-        folder = options.checkouts / FETCHED[name].repository.replace("/", "+")
+        folder = options.checkouts / ALL[name].repository.replace("/", "+")
         if not folder.is_dir():
-            parser.error(f"{name}: no folder {folder}. Clone {FETCHED[name].repository} there.")
+            parser.error(f"{name}: no folder {folder}. Clone {ALL[name].repository} there.")
     try:
         options.replicas = [int(number) for number in options.replicas.split(",")]
     except ValueError:

@@ -55,6 +55,9 @@ Tables, queues, iterators and summary writers exist once, on the host.
 Sparse updates. On a CPU, an optimizer's update of a table's rows becomes operations on all rows at
 once, with the same bits, because TensorFlow 2.21's kernels are slow (``row_updates``).
 
+Missing kernels. Where XLA compiles a step, an operation that it has no kernel of, but that ordinary
+ones compute, becomes those (``xla_lacks``).
+
 Randomness. A stateful random kernel hides its position in its stream, so two compiled functions of
 one graph would each start anew. But its stream is a counter-based generator, Philox, with the op's
 seeds as key and counter, and one draw advances the counter by a fixed stride. So each such op is

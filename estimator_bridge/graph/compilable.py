@@ -19,6 +19,7 @@ from estimator_bridge.graph.function_library import called_functions
 from estimator_bridge.graph.op_kinds import V1_CONTROL_FLOW
 from estimator_bridge.graph.snapshot import Snapshot
 from estimator_bridge.graph.user_line import line_of_node
+from estimator_bridge.graph.xla_lacks import LACKING
 from estimator_bridge.tensorflow_private.xla import xla_op_types
 
 __all__ = ["Obstacle", "find_obstacles", "lowering_error", "not_compilable", "xla_compiles"]
@@ -100,8 +101,10 @@ def find_obstacles(
       graph: the traced graph.
       names: names of the nodes to compile.
       for_tpu: whether results must have static shapes too, which XLA does not require on a CPU.
-      exempt_ops: types of ops to accept.
+      exempt_ops: types of ops to accept; those of ``LACKING`` are replaced outside of functions
+        alone.
     """
+    in_functions = set(exempt_ops) - LACKING
     snapshot = Snapshot.of(graph)
     functions = {f.signature.name: f for f in snapshot.library.function}
     obstacles = []
@@ -115,7 +118,8 @@ def find_obstacles(
         for part in inner:
             is_itself = part is node
             reason = _reason(graph, part, is_itself, for_tpu)
-            if reason and part.op not in exempt_ops and part.op not in functions:
+            is_exempt = part.op in (exempt_ops if is_itself else in_functions)
+            if reason and not is_exempt and part.op not in functions:
                 line = line_of_node(graph, name)
                 where = name if is_itself else f"{part.name} in {name}"
                 obstacles.append(Obstacle(part.op, where, line, reason))

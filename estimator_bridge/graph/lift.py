@@ -25,6 +25,7 @@ from estimator_bridge.graph.randomness import (
 )
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 from estimator_bridge.graph.table_files import check_table_files
+from estimator_bridge.graph.xla_lacks import LACKING
 from estimator_bridge.tensorflow_private.graphs import import_below_control_edges
 
 __all__ = ["JoinFn", "Lifted"]
@@ -88,10 +89,10 @@ class Lifted:
         )
         self.input_refs = self.input_refs | {f"{name}:0" for name in self.counters}
         self.writes = self.writes | self.counters.keys()
-        by_xla = jit_compile or streams.for_tpu or streams.for_xla
-        on_host = not (by_xla or tf.config.list_physical_devices("GPU"))
+        self._by_xla = jit_compile or streams.for_tpu or streams.for_xla
+        on_host = not (self._by_xla or tf.config.list_physical_devices("GPU"))
         self._parts = make_parts(
-            plan, snapshot, self._fetches, self._randomness, keeps_cores, on_host
+            plan, snapshot, self._fetches, self._randomness, keeps_cores, on_host, self._by_xla
         )
 
     @property
@@ -102,7 +103,7 @@ class Lifted:
     @property
     def computed_ops(self) -> Set[str]:
         """Types of ops that XLA compiles here, without a kernel of them."""
-        return self._randomness.computed_ops
+        return self._randomness.computed_ops | (LACKING if self._by_xla else frozenset())
 
     @property
     def counters(self) -> Mapping[str, int]:

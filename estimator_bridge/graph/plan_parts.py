@@ -15,6 +15,7 @@ from estimator_bridge.graph.plan import Plan
 from estimator_bridge.graph.randomness import Randomness
 from estimator_bridge.graph.row_updates import as_row_updates
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
+from estimator_bridge.graph.xla_lacks import as_compiled
 
 __all__ = ["Part", "make_parts"]
 
@@ -43,6 +44,7 @@ def make_parts(
     randomness: Randomness,
     keeps_cores: bool,
     on_host: bool,
+    by_xla: bool,
 ) -> list[Part]:
     """Returns the parts of a plan, in the order in which they run.
 
@@ -53,6 +55,7 @@ def make_parts(
       randomness: makes random operations stateless.
       keeps_cores: whether nodes stay on the replica's cores that the program placed them on.
       on_host: whether kernels of a CPU run them, instead of XLA or a GPU.
+      by_xla: whether XLA compiles them.
     """
     nodes = snapshot.nodes
     stage_of = {n: i for i, s in enumerate(plan.stages) for n in (*s.body, *s.sums)}
@@ -82,6 +85,8 @@ def make_parts(
             if name in randomness.stateless:
                 graph_def.node.extend(randomness.rewritten(node))
                 out.update(dict.fromkeys(randomness.inputs_of(name)))
+            elif by_xla:
+                graph_def.node.extend(as_compiled(node))
             else:
                 graph_def.node.extend(as_row_updates(node, nodes) if on_host else [node])
         library = needed_functions(randomness.library, graph_def.node)

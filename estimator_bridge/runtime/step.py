@@ -75,7 +75,9 @@ class ReplicaStep:
         _check_fed(snapshot, self._lifted.names)
         resources.inputs.check_not_read_elsewhere(self._lifted.names)
         if request.jit_compile:
-            obstacles = find_obstacles(session.graph, self._lifted.names, for_tpu=False)
+            obstacles = find_obstacles(
+                session.graph, self._lifted.names, False, self._lifted.computed_ops
+            )
             if obstacles:
                 raise not_compilable(obstacles)
         resources.prepare(self._lifted.input_refs)

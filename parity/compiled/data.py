@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-__all__ = ["write_data"]
+__all__ = ["example", "jpeg", "write_data"]
 
 _WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"word{i}" for i in range(92))]
 _TINY = {
@@ -63,11 +63,12 @@ def write_data(folder: Path) -> None:
 
 def _write(path: Path, examples: Iterable[tf.train.Example]) -> None:
     with tf.io.TFRecordWriter(str(path)) as writer:
-        for example in examples:
-            writer.write(example.SerializeToString())
+        for one in examples:
+            writer.write(one.SerializeToString())
 
 
-def _example(**values: list) -> tf.train.Example:
+def example(**values: list) -> tf.train.Example:
+    """Returns an example with these features; two underscores stand for a slash."""
     features = {}
     for key, items in values.items():
         name = key.replace("__", "/")
@@ -90,7 +91,7 @@ def _sentences(random: np.random.RandomState, count: int) -> str:
 
 def _pretraining(random: np.random.RandomState) -> tf.train.Example:
     ids = random.randint(5, len(_WORDS), _LENGTH).tolist()
-    return _example(
+    return example(
         input_ids=ids,
         input_mask=[1] * _LENGTH,
         segment_ids=[0] * (_LENGTH // 2) + [1] * (_LENGTH // 2),
@@ -103,17 +104,22 @@ def _pretraining(random: np.random.RandomState) -> tf.train.Example:
 
 def _digit(random: np.random.RandomState) -> tf.train.Example:
     pixels = random.randint(0, 256, 784).astype(np.uint8)
-    return _example(image_raw=[pixels.tobytes()], label=[int(random.randint(10))])
+    return example(image_raw=[pixels.tobytes()], label=[int(random.randint(10))])
 
 
 def _picture(random: np.random.RandomState) -> tf.train.Example:
-    from PIL import Image
-
-    content = io.BytesIO()
-    pixels = random.randint(0, 256, (64, 64, 3)).astype(np.uint8)
-    Image.fromarray(pixels).save(content, "JPEG")
-    return _example(
-        image__encoded=[content.getvalue()],
+    return example(
+        image__encoded=[jpeg(random, 64)],
         image__class__label=[int(random.randint(1, 11))],
         image__format=[b"JPEG"],
     )
+
+
+def jpeg(random: np.random.RandomState, side: int) -> bytes:
+    """Returns a square picture of noise."""
+    from PIL import Image
+
+    content = io.BytesIO()
+    pixels = random.randint(0, 256, (side, side, 3)).astype(np.uint8)
+    Image.fromarray(pixels).save(content, "JPEG")
+    return content.getvalue()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from parity import on_jax_fetched, rows
-from parity.compiled.fetched import FETCHED, Fetched
+from parity.compiled.data import write_data
+from parity.compiled.fetched import FETCHED, Fetched, command
+from parity.compiled.further_data import write_further_data
+from parity.fetched_further import FURTHER, PACKAGES
 
 pytest.importorskip("jax", reason="jax is not installed: pip install 'estimator-bridge[jax]'")
 
@@ -40,13 +45,24 @@ def model_fn(features, labels, mode, params):
 """
 
 
+LACKS = """NotCompilableError: The step cannot be compiled by XLA, because of 3 operation(s):
+  Where (a), made at b.py:1: tf.where(x)
+    The shape of its result is not static.
+  Unique (b), made at b.py:2: tf.unique(x)
+    The size of its result depends on the data.
+  Where (c)
+    The shape of its result is not static."""
+
+
 def add_program(monkeypatch, folder, name, arguments):
     checkout = folder / "some+small"
     if not checkout.exists():
         checkout.mkdir()
         (checkout / "train.py").write_text(PROGRAM)
         (checkout / "model.py").write_text(MODEL)
-    monkeypatch.setitem(FETCHED, name, Fetched("some/small", "main", arguments, package="small"))
+    monkeypatch.setitem(
+        on_jax_fetched.ALL, name, Fetched("some/small", "main", arguments, package="small")
+    )
 
 
 def test_a_program_that_sets_no_seed_has_the_weights_of_emulated_cores(monkeypatch, tmp_path):
@@ -59,6 +75,21 @@ def test_a_program_that_sets_no_seed_has_the_weights_of_emulated_cores(monkeypat
     assert outcome.row is None
     assert set(outcome.errors) == {"emulated", "jax"}
     assert all("this program ends with an error" in error for error in outcome.errors.values())
+
+
+def test_the_further_programs_read_data_that_are_written(tmp_path):
+    write_data(tmp_path)
+    write_further_data(tmp_path)
+    assert not FETCHED.keys() & FURTHER.keys()
+    assert PACKAGES.keys() <= FURTHER.keys()
+    for program in FURTHER.values():
+        text = " ".join(command(program, 4, data=str(tmp_path), out="/out", code="/code"))
+        assert text.startswith("/code/")
+        for left in ("{n}", "n}", "{data}", "{out}", "{code}", "CONFIG"):
+            assert left not in text
+        below = f'{re.escape(str(tmp_path))}/([^ ",]+)'
+        for path in re.findall(below, text):
+            assert list(tmp_path.glob(path.rstrip("*") + "*"))
 
 
 def test_the_table_of_the_docs_has_each_program():
@@ -75,12 +106,16 @@ def test_the_table_tells_differences_reasons_and_errors():
         ("far", 2): on_jax_fetched.Outcome(close._replace(difference=0.1), {}, 0.05),
         ("b", 2): on_jax_fetched.Outcome(None, {"emulated": "x\nlast", "jax": "x\nlast"}),
         ("c", 2): on_jax_fetched.Outcome(None, {"jax": "x\nlast"}),
+        ("d", 2): on_jax_fetched.Outcome(None, {"jax": f"errors.{LACKS}"}),
+        ("e", 2): on_jax_fetched.Outcome(None, {"jax": "eb.errors.NotOnJaxError: No a. Take b."}),
     }
     assert list(on_jax_fetched.table(outcomes))[2:] == [
         "| a | 1.0e-07 |",
         "| far | 1.0e-01 (by rounding: 5.0e-02) |",
         "| b | ends with the same error on emulated cores: last |",
         "| c | error: last |",
+        "| d | refused: XLA cannot compile Where, Unique |",
+        "| e | refused: No a |",
     ]
     verdicts = {name: outcome.holds for (name, _), outcome in outcomes.items()}
     assert not verdicts.pop("c")

@@ -294,6 +294,23 @@ def test_sizes_of_queues_are_read_by_the_host():
     assert loop(batches(np.ones(12)), 2).fetch_values == {"doubled:0": 6}
 
 
+@pytest.mark.parametrize("master", ["emulated:2", "jax:cpu:2"])
+def test_the_gradient_of_copied_pixels_is_computed_though_xla_has_no_kernel_of_it(master):
+    strategy = tpu_strategy(master=master)
+    weights = np.arange(24, dtype=np.float32).reshape(1, 4, 6, 1)
+    with trace_graph(shards=2) as graph:
+        picture = v1.get_variable("picture", [1, 2, 3, 1], initializer=v1.zeros_initializer())
+        larger = v1.image.resize_nearest_neighbor(picture, [4, 6])
+        x = v1.placeholder(tf.float32, [2], name="x")
+        (gradient,) = tf.gradients(tf.reduce_sum(larger * weights) * x[0], picture)
+        update = v1.assign_add(picture, gradient)
+    session = lifted_session(graph, strategy)
+    step = Step([x.name], [f"^{update.op.name}"])
+    step_loop(session, strategy, step, BatchLayout(), LoopRequest())(batches(np.ones(4)), 1)
+    sums = weights.reshape(2, 2, 3, 2).sum(axis=(1, 3))
+    assert np.array_equal(session.run(picture)[0, :, :, 0], sums)
+
+
 def step_of(make):
     strategy = tpu_strategy(master="jax:cpu:2")
     with trace_graph(seed=1, shards=2) as graph:
