@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -28,7 +27,7 @@ __all__ = ["InputPositionError", "Positions"]
 
 _IN_LIST = b"model_checkpoint_path: "
 _STATE = "/.ATTRIBUTES/ITERATOR_STATE"
-_DRAWS = "draws/.ATTRIBUTES/DRAWS"
+_DRAWS, _NAMES = "draws/.ATTRIBUTES/", "NAMES"
 
 Draws = Mapping[str, np.ndarray]  # the counters of a step's draws: see graph/draw_counters.py
 
@@ -308,26 +307,35 @@ class _TakenIterator(tf.__internal__.tracking.AutoTrackable):
 
 
 class _SavedDraws(tf.__internal__.tracking.AutoTrackable):
-    """A checkpointable object with the counters of a step's draws, as JSON."""
+    """A checkpointable object with the counters of a step's draws: the names, and each counter."""
 
     def __init__(self, draws: Draws):
         super().__init__()
-        self._text = json.dumps({name: values.tolist() for name, values in draws.items()})
+        tensors = {_NAMES: np.array(list(draws), np.object_)}
+        tensors.update((f"COUNTS_{i}", values) for i, values in enumerate(draws.values()))
+        self._tensors = lambda: tensors  # an attribute would be tracked
 
     def _serialize_to_tensors(self) -> dict[str, tf.Tensor]:
-        return {"DRAWS": tf.constant(self._text)}
+        return {name: tf.constant(value) for name, value in self._tensors().items()}
 
     def _restore_from_tensors(self, tensors: Mapping[str, tf.Tensor]) -> None:
-        self._text = tensors["DRAWS"].numpy().decode()
+        del tensors  # `_saved_draws` has read them
 
 
 def _saved_draws(path: str) -> Draws:
-    """Returns the counters that a position has."""
+    """Returns the counters that a position has.
+
+    Raises:
+      OpError: a part of them is missing, or is no table of numbers.
+    """
     reader = check_intact(path)
-    if not reader.has_tensor(_DRAWS):
+    if not reader.has_tensor(_DRAWS + _NAMES):
         return {}
-    rows = json.loads(reader.get_tensor(_DRAWS))
-    return {name: np.array(values, np.int64) for name, values in rows.items()}
+    names = np.ravel(reader.get_tensor(_DRAWS + _NAMES))
+    counts = [reader.get_tensor(f"{_DRAWS}COUNTS_{i}") for i in range(len(names))]
+    if any(values.dtype != np.int64 or values.ndim != 2 for values in counts):
+        raise tf.errors.DataLossError(None, None, "its counters of draws are no tables of int64")
+    return {name.decode("utf-8", "replace"): values for name, values in zip(names, counts)}
 
 
 def _together(state: Any, draws: Draws) -> tf.train.Checkpoint:

@@ -253,7 +253,7 @@ def saved(tmp_path_factory):
                 saver.save(session, str(folder / "model.ckpt"), step, write_meta_graph=False)
     positions = Positions(str(folder), "input", f"{folder}/model.ckpt")
     for number in (1, 2):
-        positions.save(iter(numbers()), number)
+        positions.save(iter(numbers()), number, {"loop/counters": np.ones([2, 3], np.int64)})
     return folder
 
 
