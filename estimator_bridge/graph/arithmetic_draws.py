@@ -75,7 +75,7 @@ def arithmetic_nodes(
 
 
 def arithmetic_functions(node: tf.compat.v1.NodeDef, seed: int, seed2: int) -> list[Any]:
-    """Returns the function that draws a node's numbers, see ``draw_function``, and what it calls.
+    """Returns the function that draws a node's numbers, see ``draw_functions``, and what it calls.
 
     Args:
       node: of a type of ``BY_ARITHMETIC``.

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from estimator_bridge.graph.philox import (
-    RESERVED,
     box_muller,
     like,
     pairs_in_64_bits,
     philox,
     uniform_of,
 )
+from estimator_bridge.graph.random_nodes import STRIDE
 
 __all__ = ["gamma_draws"]
 
@@ -74,7 +74,7 @@ def gamma_draws(
     per_alpha = count // tf.maximum(alphas, 1)
     # The kernel numbers all draws of the first alpha before those of the second.
     numbers = tf.range(alphas)[None, :] * per_alpha + tf.range(per_alpha)[:, None]
-    starts = tf.cast(tf.reshape(numbers, [-1]), tf.uint64) * like(counter, RESERVED)
+    starts = tf.cast(tf.reshape(numbers, [-1]), tf.uint64) * like(counter, STRIDE)
     flat = tf.cast(tf.reshape(alpha, [1, -1]), tf.float64)
     flat = tf.reshape(tf.tile(flat, tf.stack([per_alpha, 1])), [-1])
     streams = _Streams(counter, starts, key)

@@ -16,7 +16,6 @@ from estimator_bridge.graph.gamma_draws import gamma_draws
 from estimator_bridge.graph.op_kinds import GAMMA
 from estimator_bridge.graph.philox import (
     BLOCK,
-    RESERVED,
     box_muller,
     has_uniform,
     like,
@@ -25,7 +24,7 @@ from estimator_bridge.graph.philox import (
     philox_bits,
     uniform_of,
 )
-from estimator_bridge.graph.random_nodes import number_type
+from estimator_bridge.graph.random_nodes import STRIDE, number_type
 
 __all__ = ["has_kernel_draws", "is_by_arithmetic", "kernel_draw"]
 
@@ -101,7 +100,7 @@ def _truncated(dtype: tf.DType, shape: tf.Tensor, key: tf.Tensor, counter: tf.Te
     count = _count(shape)
     group = BLOCK // 2 if dtype == tf.float64 else BLOCK
     groups = (count + group - 1) // group
-    skip = group * RESERVED // BLOCK
+    skip = group * STRIDE // BLOCK
     starts = tf.cast(tf.range(groups), tf.uint64) * like(counter, skip)
     blocks = starts[:, None] + tf.constant(np.arange(_BLOCKS, dtype=np.uint64))
     bits = philox(counter, blocks, key)

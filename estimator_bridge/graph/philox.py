@@ -9,9 +9,10 @@ import math
 
 import tensorflow as tf
 
+from estimator_bridge.graph.random_nodes import PHILOX
+
 __all__ = [
     "BLOCK",
-    "RESERVED",
     "box_muller",
     "has_uniform",
     "like",
@@ -22,8 +23,6 @@ __all__ = [
 ]
 
 BLOCK = 4  # numbers of 32 bits of one Philox block
-RESERVED = 256  # blocks for each group of numbers that are drawn until they fit
-_PHILOX = 1  # tf.random.Algorithm
 _SMALLEST = 1e-7  # instead of a logarithm of zero
 # The bits of a mantissa, the exponent's bits of a number from 1 to 2, and the unsigned type.
 _MANTISSAS = {
@@ -66,7 +65,7 @@ def philox_bits(count: tf.Tensor, key: tf.Tensor, counter: tf.Tensor) -> tf.Tens
     """Returns that many numbers of 32 bits, and more up to a whole block."""
     whole = (count + BLOCK - 1) // BLOCK * BLOCK
     return tf.raw_ops.StatelessRandomUniformFullIntV2(
-        shape=tf.reshape(whole, [1]), key=key, counter=counter, alg=_PHILOX, dtype=tf.uint32
+        shape=tf.reshape(whole, [1]), key=key, counter=counter, alg=PHILOX, dtype=tf.uint32
     )
 
 

@@ -164,9 +164,8 @@ class Randomness:
             self._new_functions += functions
             return nodes
         streams = self._streams
-        own_seed = seed ^ _mix(seed2) if streams.for_tpu else seed
         nodes, functions = stateless_nodes(
-            node, own_seed, seed2, streams.alike, streams.for_tpu, streams.for_xla
+            node, seed, seed2, streams.alike, streams.for_tpu, streams.for_xla
         )
         self._new_functions += functions
         return nodes
@@ -179,13 +178,15 @@ class Randomness:
         seed, seed2 = self._seeds(node)
         if node.op in BY_ARITHMETIC:
             return arithmetic_functions(node, seed, seed2)
-        own_seed = seed ^ _mix(seed2) if self._streams.for_tpu else seed
-        return draw_functions(node, own_seed, seed2, self._streams.for_tpu, self._streams.for_xla)
+        return draw_functions(node, seed, seed2, self._streams.for_tpu, self._streams.for_xla)
 
     def _seeds(self, node: tf.compat.v1.NodeDef) -> tuple[int, int]:
+        """Returns the key of a node's stream, and the second number of its counter."""
         seed, seed2 = node.attr["seed"].i, node.attr["seed2"].i
         if not seed and not seed2:  # unseeded: every trace draws other numbers
             return self._entropy.getrandbits(63), self._entropy.getrandbits(63)
+        if self._streams.for_tpu and node.op not in BY_ARITHMETIC:
+            return seed ^ _mix(seed2), seed2  # the chip's generator ignores the second number
         return seed, seed2
 
     def for_replica(self, graph_def: tf.compat.v1.GraphDef, replica: int) -> tf.compat.v1.GraphDef:

@@ -14,18 +14,6 @@ from parity.compiled import data
 __all__ = ["write_further_data"]
 
 _TAGS = ["O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC", "B-MISC", "I-MISC"]
-_GROVER = {  # rowanz/grover and imcaspar/gpt2-ml
-    "attention_probs_dropout_prob": 0.1,
-    "hidden_act": "gelu",
-    "hidden_dropout_prob": 0.1,
-    "hidden_size": 16,
-    "initializer_range": 0.02,
-    "intermediate_size": 32,
-    "max_position_embeddings": 64,
-    "num_attention_heads": 2,
-    "num_hidden_layers": 2,
-    "vocab_size": 97,
-}
 _DECODER = {
     "decoder_filter_size": 32,
     "decoder_hidden_size": 16,
@@ -48,10 +36,11 @@ def write_further_data(folder: Path) -> None:
         rows = (folder / "mrpc" / f"{name}.tsv").read_text()
         (folder / "electra/finetuning_data/mrpc" / f"{name}.tsv").write_text(rows)
     (folder / "squad.json").write_text(json.dumps(_questions(random, 16)))
-    (folder / "grover.json").write_text(json.dumps(_GROVER))
-    tagger = json.loads((folder / "bert_tiny.json").read_text())
+    tiny = json.loads((folder / "bert_tiny.json").read_text())
+    grover = {name: value for name, value in tiny.items() if name != "type_vocab_size"}
+    (folder / "grover.json").write_text(json.dumps(grover))
     for name, decodes in (("lasertagger", False), ("lasertagger_decoder", True)):
-        config = {**tagger, **_DECODER, "use_t2t_decoder": decodes}
+        config = {**tiny, **_DECODER, "use_t2t_decoder": decodes}
         (folder / f"{name}.json").write_text(json.dumps(config))
     (folder / "label_map.txt").write_text("KEEP\nDELETE\nKEEP|word1\nSWAP\n")
     _write(folder / "tokens.tfrecord", (_tokens(random) for _ in range(40)))
