@@ -20,11 +20,11 @@ from estimator_bridge.graph.node_maker import NodeMaker
 from estimator_bridge.graph.row_pipelines import BLIND
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 
-__all__ = ["BATCHES", "maps_of_single_examples", "with_maps_batched"]
+__all__ = ["BATCHES", "MAPS", "ignores_errors", "maps_of_single_examples", "with_maps_batched"]
 
 _FUSED = "MapAndBatchDataset"
 BATCHES = frozenset({"BatchDatasetV2", "ParallelBatchDataset", _FUSED})
-_MAPS = frozenset({"MapDataset", "ParallelMapDataset", "ParallelMapDatasetV2"})
+MAPS = frozenset({"MapDataset", "ParallelMapDataset", "ParallelMapDatasetV2"})
 _PASSED = BLIND | {"PrefetchDataset"}
 
 
@@ -65,14 +65,19 @@ def maps_of_single_examples(snapshot: Snapshot, graph: tf.Graph) -> set[str]:
     return {node.name for mapped in _find(snapshot, graph) for node, _ in mapped.maps}
 
 
+def ignores_errors(snapshot: Snapshot) -> bool:
+    """Returns whether a dataset goes on after an error, which would take its whole batch along."""
+    bodies = [snapshot.nodes.values(), *(f.node_def for f in snapshot.library.function)]
+    return any("IgnoreErrors" in node.op for body in bodies for node in body)
+
+
 def _find(snapshot: Snapshot, graph: tf.Graph) -> Iterable[_MappedBatches]:
     batches = [n for n in snapshot.nodes.values() if n.op in BATCHES]
     if not batches:
         return
+    if ignores_errors(snapshot):
+        return
     functions = {function.signature.name: function for function in snapshot.library.function}
-    bodies = [snapshot.nodes.values(), *(f.node_def for f in functions.values())]
-    if any("IgnoreErrors" in node.op for body in bodies for node in body):
-        return  # an error would take its whole batch along
     for batch in batches:
         mapped = _mapped(batch, snapshot, graph, functions)
         if mapped is not None:
@@ -91,7 +96,7 @@ def _mapped(
         source = snapshot.nodes.get(node_name(node.input[0])) if node.input else None
         if node.op in _PASSED:
             passed.insert(0, node)
-        elif source is not None and (node.op in _MAPS or node.op == _FUSED):
+        elif source is not None and (node.op in MAPS or node.op == _FUSED):
             function = _function_of_batch(node, source, graph, functions)
             if function is None:
                 break

@@ -10,6 +10,7 @@ import tensorflow as tf
 from estimator_bridge.graph.batched_functions import BATCHED
 from estimator_bridge.graph.batched_maps import BATCHES, with_maps_batched
 from estimator_bridge.graph.gathered_rows import GATHER, with_rows_gathered
+from estimator_bridge.graph.generator_batches import PADDED, with_generators_batched
 from estimator_bridge.graph.snapshot import Snapshot
 
 __all__ = ["OWN_FUNCTIONS", "makes_batches", "with_datasets_rewritten"]
@@ -21,7 +22,7 @@ _rewritten: weakref.WeakKeyDictionary[Snapshot, Snapshot] = weakref.WeakKeyDicti
 
 def makes_batches(snapshot: Snapshot, names: Iterable[str]) -> bool:
     """Returns whether, by their types, some of these nodes make batches."""
-    return any(snapshot.nodes[name].op in BATCHES for name in names)
+    return any(snapshot.nodes[name].op in BATCHES | {PADDED} for name in names)
 
 
 def with_datasets_rewritten(snapshot: Snapshot, graph: tf.Graph) -> Snapshot:
@@ -33,7 +34,8 @@ def with_datasets_rewritten(snapshot: Snapshot, graph: tf.Graph) -> Snapshot:
     """
     rewritten = _rewritten.get(snapshot)
     if rewritten is None:
-        # Rows whose map has moved behind the batch can be gathered.
-        rewritten = with_rows_gathered(with_maps_batched(snapshot, graph), graph)
+        # Rows and examples whose map has moved behind the batch can be joined at once.
+        rewritten = with_generators_batched(with_maps_batched(snapshot, graph), graph)
+        rewritten = with_rows_gathered(rewritten, graph)
         _rewritten[snapshot] = rewritten
     return rewritten

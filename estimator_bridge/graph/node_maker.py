@@ -74,7 +74,7 @@ def set_attribute(node: tf.compat.v1.NodeDef, key: str, value: Any) -> None:
       node: the node.
       key: the name of the attribute.
       value: a bool, an int, a type, a TensorProto, the name of a function (str), or a list of
-        types or of shapes.
+        types or of shapes, which may be empty.
     """
     attribute = node.attr[key]
     attribute.Clear()
@@ -86,6 +86,8 @@ def set_attribute(node: tf.compat.v1.NodeDef, key: str, value: Any) -> None:
         attribute.func.name = value
     elif isinstance(value, tf.DType):
         attribute.type = value.as_datatype_enum
+    elif isinstance(value, list) and not value:
+        attribute.list.SetInParent()
     elif isinstance(value, list) and isinstance(value[0], tf.DType):
         attribute.list.type.extend(kind.as_datatype_enum for kind in value)
     elif isinstance(value, list):

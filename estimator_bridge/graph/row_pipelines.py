@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from estimator_bridge.graph.snapshot import Snapshot, node_name, tensor_ref
 
-__all__ = ["BLIND", "RowPipeline", "find_row_pipelines", "row_bytes"]
+__all__ = ["BLIND", "RowPipeline", "constant_of", "find_row_pipelines", "row_bytes"]
 
 _REPEATS = frozenset({"RepeatDataset"})
 # What these do to elements depends on their number and order, and on nothing in them.
@@ -92,8 +92,8 @@ def _pipeline(
     while node.op in BLIND:
         between.insert(0, node)
         node = nodes[node_name(node.input[0])]
-    size = _constant(batch.input[1], nodes)
-    drops = _constant(batch.input[2], nodes)
+    size = constant_of(batch.input[1], nodes)
+    drops = constant_of(batch.input[2], nodes)
     if node.op != "TensorSliceDataset" or node.attr["is_files"].b or size is None or drops is None:
         return None
     arrays = tuple(tensor_ref(ref) for ref in node.input if not ref.startswith("^"))
@@ -107,7 +107,8 @@ def _pipeline(
     return None if {tf.variant, tf.resource}.intersection(pipeline.types) else pipeline
 
 
-def _constant(ref: str, nodes: Mapping[str, Any]) -> np.ndarray | None:
+def constant_of(ref: str, nodes: Mapping[str, Any]) -> np.ndarray | None:
+    """Returns a constant's value; None if the reference is of another node."""
     node = nodes[node_name(ref)]
     return tf.make_ndarray(node.attr["value"].tensor)[()] if node.op == "Const" else None
 

@@ -15,6 +15,10 @@ from estimator_bridge.tensorflow_private.datasets import (
     iterator_state,
     watch_ends,
 )
+from estimator_bridge.tensorflow_private.generators import (
+    generator_calls,
+    register_function,
+)
 from estimator_bridge.tensorflow_private.names import eager_mode
 from estimator_bridge.tensorflow_private.optimizers import adam_tensors, shard_reduction
 from estimator_bridge.tensorflow_private.saving import (
@@ -143,6 +147,30 @@ def _draws() -> None:
         except StopIteration:
             return
         check(False, "the end of the input is not seen")
+
+
+@probe("GeneratorCalls", "generator_calls", "register_function")
+def _generators() -> None:
+    def examples():
+        yield 1, (2.0,)
+
+    with tf.Graph().as_default() as graph:
+        kinds = tf.int32, (tf.float32,)
+        variant = tf.data.experimental.to_variant(tf.data.Dataset.from_generator(examples, kinds))
+    library = variant.graph.as_graph_def().library.function
+    calls = [node for function in library for node in function.node_def if node.op == "PyFunc"]
+    tokens = {len(node.attr["Tin"].list.type): node.attr["token"].s for node in calls}
+    draws = [n for n in calls if len(n.attr["Tout"].list.type) == 2]
+    generator = generator_calls(tokens[0], draws[0].attr["token"].s)
+    assert generator is not None, "the generator is not seen"
+    check(generator.structure == kinds, "another structure")
+    number = generator.begin()
+    element = next(generator.iterator(number))
+    arrays = generator.convert(number, element)
+    check([int(a) for a in arrays] == [1, 2] and arrays[1].dtype == "float32", "other arrays")
+    check(next(generator.iterator(number), None) is None, "the example came twice")
+    generator.end(number)
+    check(bool(register_function(graph, lambda: 1)), "no token")
 
 
 @probe("end_iterator", "watch_ends")

@@ -36,8 +36,11 @@ _PLACES = {
     os.path.join("training", "hook_requests.py"): "a hook",
     os.path.join("runtime", "batch_source.py"): "the input",
 }
-# The files in which TensorFlow calls Python functions of a graph.
-_GENERATORS = os.path.join("data", "ops", "from_generator_op.py")
+# The files in which Python functions of a graph are called.
+_GENERATORS = (
+    os.path.join("data", "ops", "from_generator_op.py"),
+    os.path.join("graph", "example_batches.py"),
+)
 _CALLBACKS = os.path.join("ops", "script_ops.py")
 
 
