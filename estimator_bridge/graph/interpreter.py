@@ -9,9 +9,11 @@ from __future__ import annotations
 import collections
 import functools
 import heapq
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph.snapshot import node_name, tensor_ref
@@ -31,6 +33,11 @@ RUNS_ALONE = frozenset([
     "StatelessTruncatedNormalV2", "StaticRegexFullMatch", "StridedSlice", "StringJoin", "Sub",
     "VarIsInitializedOp", "Where", "ZerosLike",
 ])  # fmt: skip
+# Of a constant, by type, where its values are unless they are bytes.
+_FIELDS = {
+    tf.bool: "bool_val", tf.float32: "float_val", tf.float64: "double_val", tf.int32: "int_val",
+    tf.int64: "int64_val", tf.string: "string_val",
+}  # fmt: skip
 # Of inputs, where the operation has others.
 _NAMES_IN_PYTHON = {
     "Prod": ["input", "axis"], "Select": ["condition", "x", "y"], "Where": ["condition"],
@@ -110,8 +117,7 @@ def _call_of(
     """Returns what runs a node with the values of references, and these references."""
     refs = [tensor_ref(ref) for ref in node.input if not ref.startswith("^")]
     if node.op == "Const":
-        proto = node.attr["value"].tensor  # tf.make_ndarray takes ten times as long
-        constant = tf.io.parse_tensor(proto.SerializeToString(), tf.as_dtype(proto.dtype))
+        constant = _constant(node.attr["value"].tensor)
         return lambda _: [constant], refs
     function, (arguments, names, options) = getattr(tf.raw_ops, node.op), _signature(node.op)
     sizes = [_size(node, argument) for argument in arguments]
@@ -128,6 +134,36 @@ def _call_of(
         return [] if result is None else tf.nest.flatten(result)
 
     return call, refs
+
+
+def _constant(proto: Any) -> tf.Tensor:
+    """Returns a constant of the same bits; ``tf.make_ndarray`` takes ten times as long.
+
+    Most are numbers and names of an initialization or a saver. For each type TensorFlow would
+    prepare the operation that parses it, which takes a millisecond or two.
+    """
+    dtype = tf.as_dtype(proto.dtype)
+    array = _array(proto, dtype)
+    if array is None:
+        return tf.io.parse_tensor(proto.SerializeToString(), dtype)
+    return tf.constant(array, dtype)
+
+
+def _array(proto: Any, dtype: tf.DType) -> np.ndarray | None:
+    """Returns the values of a constant; None of a rare type, or where NumPy may change a bit."""
+    sizes = [dim.size for dim in proto.tensor_shape.dim]
+    field = _FIELDS.get(dtype)
+    if field is None:
+        return None
+    if proto.tensor_content:
+        array = np.frombuffer(proto.tensor_content, dtype.as_numpy_dtype)
+    else:
+        array = np.array(list(getattr(proto, field)), dtype.as_numpy_dtype)
+    if array.size == 1:  # which stands for all elements
+        array = np.broadcast_to(array, math.prod(sizes))
+    is_whole = array.size == math.prod(sizes)
+    has_nan = array.dtype.kind == "f" and bool(np.isnan(array).any())
+    return array.reshape(sizes) if is_whole and not has_nan else None
 
 
 @functools.cache

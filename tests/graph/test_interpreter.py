@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from engine import lifted_session, v1
 
-from estimator_bridge.graph import LiftedSession, tiered_function, trace_graph
+from estimator_bridge.graph import LiftedSession, interpreter, tiered_function, trace_graph
 from estimator_bridge.graph.interpreter import RUNS_ALONE
 from estimator_bridge.runtime import default_strategy
 
@@ -190,3 +190,28 @@ def test_large_variables_are_initialized_in_place(rows, is_compiled):
         session.run(v1.global_variables_initializer())
         (function,) = session._functions.values()
         assert function._function.is_compiled == is_compiled
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.float32(0.1), np.float32([0.0, -0.0, np.inf, 1e-45]), np.float64(1e-310),
+        np.array([0x7F800001, 0xFFC00000], np.uint32).view(np.float32),  # NaNs
+        np.full([3, 2], np.nan, np.float32), np.full([2, 3], -7.25, np.float32), np.int32(-5),
+        np.int64([2**62, -1]), np.arange(12, dtype=np.int32).reshape([3, 4]), np.zeros([0, 2], "f"),
+        np.array([True, False]), np.bool_(True), np.uint8([1, 2]), np.float16([1.5, np.nan]),
+        np.complex64([1j, 2]), np.array([b"a\0\xff", b""], object), np.array(b"name", object),
+        np.array([[b"same"] * 2], object), np.uint64(2**63),
+    ],
+)  # fmt: skip
+def test_a_constant_has_the_same_bits(value):
+    with tf.Graph().as_default() as graph:
+        name = tf.constant(value).op.name
+        node = next(n for n in graph.as_graph_def().node if n.name == name)
+    for proto in (node.attr["value"].tensor, tf.make_tensor_proto(value)):
+        constant = interpreter._constant(proto)
+        parsed = tf.io.parse_tensor(proto.SerializeToString(), constant.dtype)
+        assert (constant.shape, constant.dtype) == (parsed.shape, parsed.dtype)
+        np.testing.assert_array_equal(constant.numpy(), parsed.numpy())
+        if value.dtype != object:
+            assert constant.numpy().tobytes() == parsed.numpy().tobytes()
