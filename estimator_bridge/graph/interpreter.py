@@ -124,6 +124,9 @@ def _call_of(
     attributes = {name: _value(node.attr[name]) for name in options if name in node.attr}
 
     def call(inputs: list[tf.Tensor]) -> list[tf.Tensor]:
+        passed_on = _PASSED_ON.get(node.op, _none)(inputs)
+        if passed_on is not None:
+            return [passed_on]
         values, start = {}, 0
         for name, size in zip(names, sizes):
             if size is None:
@@ -134,6 +137,34 @@ def _call_of(
         return [] if result is None else tf.nest.flatten(result)
 
     return call, refs
+
+
+def _none(inputs: Sequence[tf.Tensor]) -> None:
+    del inputs
+
+
+def _same(inputs: Sequence[tf.Tensor]) -> tf.Tensor | None:
+    (value,) = inputs
+    return value if _is_on_host(value) else None
+
+
+def _selected(inputs: Sequence[tf.Tensor]) -> tf.Tensor | None:
+    condition, value, other = inputs
+    if condition.shape.rank or value.shape != other.shape:
+        return None
+    return _same([value if condition.numpy() else other])
+
+
+def _is_on_host(value: tf.Tensor) -> bool:
+    return value.dtype != tf.resource and value.device.endswith("/device:CPU:0")
+
+
+# What these return is an input of theirs, which is on the host as they would be. For each type
+# TensorFlow would prepare an operation, which takes a millisecond or two.
+_PASSED_ON: dict[str, Callable[[Sequence[tf.Tensor]], tf.Tensor | None]] = {
+    "Identity": _same,
+    "Select": _selected,
+}
 
 
 def _constant(proto: Any) -> tf.Tensor:

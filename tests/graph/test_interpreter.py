@@ -215,3 +215,23 @@ def test_a_constant_has_the_same_bits(value):
         np.testing.assert_array_equal(constant.numpy(), parsed.numpy())
         if value.dtype != object:
             assert constant.numpy().tobytes() == parsed.numpy().tobytes()
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_a_value_that_is_passed_on_stays_as_it_was(condition):
+    with trace_graph() as graph:
+        variable = a_variable([1.5, 2.5])
+        other = v1.get_variable("other", initializer=[7.0, 8.0])
+        before = tf.identity(variable.read_value())
+        chosen = tf.raw_ops.Select(condition=condition, x=before, y=other.read_value())
+        mixed = tf.raw_ops.Select(condition=[condition, not condition], x=before, y=before + 1)
+        with tf.control_dependencies([before, chosen, mixed]):
+            assigned = variable.assign([3.5, 4.5]).op
+        init = v1.global_variables_initializer()
+    session = LiftedSession(graph, default_strategy())
+    session.run(init)
+    values = session.run([before, chosen, mixed, assigned])
+    np.testing.assert_array_equal(values[0], [1.5, 2.5])
+    np.testing.assert_array_equal(values[1], [1.5, 2.5] if condition else [7, 8])
+    np.testing.assert_array_equal(values[2], [1.5, 3.5] if condition else [2.5, 2.5])
+    np.testing.assert_array_equal(session.run(variable), [3.5, 4.5])
