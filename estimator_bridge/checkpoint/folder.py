@@ -10,13 +10,14 @@ import tensorflow as tf
 from tensorflow.compat.v1 import logging
 
 from estimator_bridge.base.any_files import check_is_no_pipe
+from estimator_bridge.checkpoint.checked_contents import checked_contents
 from estimator_bridge.checkpoint.disk_problems import disk_problem
 from estimator_bridge.checkpoint.error_types import (
     DamagedCheckpointError,
     ForbiddenCheckpointError,
     MissingCheckpointError,
 )
-from estimator_bridge.checkpoint.integrity import PATTERN_CHARACTERS, check_intact, missing_files
+from estimator_bridge.checkpoint.integrity import PATTERN_CHARACTERS, missing_files
 from estimator_bridge.errors import CheckpointError
 from estimator_bridge.own_files import staged
 
@@ -164,7 +165,7 @@ def _numbered_prefixes(model_dir: str) -> list[str]:
 def _problem(path: str) -> str | None:
     """Returns why a checkpoint is not complete; None if it is."""
     try:
-        check_intact(path)
+        checked_contents(path)
     except MissingCheckpointError:
         return f"{path} is not there (missing {', '.join(missing_files(path))})"
     except DamagedCheckpointError as error:

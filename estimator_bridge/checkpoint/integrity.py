@@ -7,7 +7,7 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import tensorflow as tf
 
@@ -54,15 +54,20 @@ def open_checkpoint(path: str) -> tf.train.CheckpointReader:
       DamagedCheckpointError: its index is damaged.
       UnreadableCheckpointError: the files cannot be read now.
     """
-    missing = _missing(path)
+    return _open(path)[0]
+
+
+def _open(path: str) -> tuple[tf.train.CheckpointReader, list[str]]:
+    """Returns the reader of a checkpoint, and its data files, listed once: a folder may be slow."""
+    missing, files = _missing(path)
     if missing:
         raise MissingCheckpointError(
             f"There is no whole checkpoint {path}: missing {', '.join(missing)}",
             "A checkpoint is named by the prefix of its files, such as model_dir/model.ckpt-100.",
         )
-    files = sorted(data_files(path))
+    files.sort()
     try:
-        check_no_pipes(path)
+        _check_no_pipes(path, files)
     except OSError as error:
         raise UnreadableCheckpointError(
             f"The checkpoint {path} could not be read: {error.filename} {error.strerror}",
@@ -74,7 +79,7 @@ def open_checkpoint(path: str) -> tf.train.CheckpointReader:
                 check_index(path + ".index", files)
             except TableError as error:
                 raise damage_error(path, f"its index {path}.index: {error}") from None
-        return tf.train.load_checkpoint(path)
+        return tf.train.load_checkpoint(path), files
 
 
 def check_intact(path: str) -> tf.train.CheckpointReader:
@@ -93,8 +98,7 @@ def check_intact(path: str) -> tf.train.CheckpointReader:
       DamagedCheckpointError: files are damaged or too short.
       UnreadableCheckpointError: the files cannot be read now.
     """
-    reader = open_checkpoint(path)
-    files = data_files(path)
+    reader, files = _open(path)
     if not files:
         return reader  # TensorFlow 0.x's single-file format, which is compressed
     shapes = variable_shapes(path, reader)
@@ -139,17 +143,22 @@ def missing_files(path: str) -> list[str]:
     Returns:
       The missing files' names; [] for a complete checkpoint.
     """
+    return _missing_and_data_files(path)[0]
+
+
+def _missing_and_data_files(path: str) -> tuple[list[str], list[str]]:
+    """Returns the files that a checkpoint lacks, and its data files."""
     if not tf.io.gfile.exists(path + ".index"):
         # TensorFlow 0.x wrote a single file of exactly that name.
         alone = tf.io.gfile.exists(path) and not tf.io.gfile.isdir(path)
-        return [] if alone else [path + ".index"]
+        return ([], data_files(path)) if alone else ([path + ".index"], [])
     shards = data_files(path)
     counts = {int(shard.rpartition("-of-")[2]) for shard in shards}
     if len(counts) != 1:  # none, or a mix of two checkpoints with one name
-        return [path + ".data-00000-of-?????"]
+        return [path + ".data-00000-of-?????"], shards
     (count,) = counts
     shard_names = [f"{path}.data-{i:05d}-of-{count:05d}" for i in range(count)]
-    return [shard for shard in shard_names if shard not in shards]
+    return [shard for shard in shard_names if shard not in shards], shards
 
 
 def data_files(path: str) -> list[str]:
@@ -174,6 +183,10 @@ def check_no_pipes(path: str) -> None:
     files: list[str] = []
     with contextlib.suppress(tf.errors.OpError):  # there is no such folder
         files = data_files(path)
+    _check_no_pipes(path, files)
+
+
+def _check_no_pipes(path: str, files: Sequence[str]) -> None:
     for file in (path, f"{path}.index", *files):
         check_is_no_pipe(file)
 
@@ -222,7 +235,7 @@ def _error_of(path: str, error: Exception) -> CheckpointError:
     """Returns our error for one of TensorFlow's, judging by the files as they are now."""
     if isinstance(error, tf.errors.PermissionDeniedError):
         return _no_permission(path, error)
-    missing = _missing(path)
+    missing, _ = _missing(path)
     if missing:
         return MissingCheckpointError(
             f"The checkpoint {path} was deleted while it was read: missing {', '.join(missing)}",
@@ -254,9 +267,9 @@ _OF_THE_SURROUNDINGS = (
 )
 
 
-def _missing(path: str) -> list[str]:
+def _missing(path: str) -> tuple[list[str], list[str]]:
     try:
-        return missing_files(path)
+        return _missing_and_data_files(path)
     except tf.errors.PermissionDeniedError as error:
         raise _no_permission(path, error) from error
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from estimator_bridge.checkpoint.checked_contents import checked_contents
 from estimator_bridge.checkpoint.error_types import CheckpointMismatchError, MissingVariableError
-from estimator_bridge.checkpoint.integrity import check_intact, shorten_list
+from estimator_bridge.checkpoint.integrity import shorten_list
 from estimator_bridge.tensorflow_private.variables import saved_slice
 
 __all__ = ["check_checkpoint", "describe_variables"]
@@ -49,9 +50,7 @@ def check_checkpoint(path: str, expected: Mapping[str, tuple[Any, Any]]) -> None
       CheckpointMismatchError: a variable has another shape or type; both a CheckpointError and the
         ``tf.errors.InvalidArgumentError`` that a restore would raise.
     """
-    reader = check_intact(path)
-    shapes = reader.get_variable_to_shape_map()
-    types = reader.get_variable_to_dtype_map()
+    shapes, types = checked_contents(path)
     _check_names(path, shapes, expected)
     wrong = [
         f"{name} is {tf.as_dtype(dtype).name} {tf.TensorShape(shape)} in the model and "

@@ -37,6 +37,14 @@ _BEST = frozenset(
         *("Const", "Identity", "Reshape", "Slice", "Equal", "LogicalAnd", "SelectV2"),
     }
 )
+# Datasets of these hold nothing that an iterator changes, as the seeds of a shuffle are.
+_CONSTANT = frozenset(
+    {
+        *("BatchDatasetV2", "ConcatenateDataset", "PrefetchDataset", "RangeDataset"),
+        *("SkipDataset", "TakeDataset", "TensorDataset", "TensorSliceDataset"),
+        *("Const", "Identity", "Reshape", "Slice"),
+    }
+)
 _KEPT = 8
 
 _lock = threading.Lock()
@@ -49,11 +57,13 @@ class _Maker(NamedTuple):
       make: returns the dataset, from arrays.
       refs: the references of the arrays.
       is_best: whether tf.data's optimizer cannot improve the dataset.
+      dataset: the dataset, if it is the same whenever it is made.
     """
 
     make: Callable[..., list[tf.Tensor]]
     refs: Sequence[str]
     is_best: bool
+    dataset: tf.Tensor | None = None
 
 
 _makers: OrderedDict[object, _Maker] = OrderedDict()  # oldest use first
@@ -75,25 +85,24 @@ def dataset_of_plain_graph(
       such as that of ``map``, resources, random numbers. Then, whether tf.data's optimizer cannot
       improve the dataset.
     """
-    snapshot, owners = Snapshot.of(session.graph), session.resources.owners
-    variables = {f"{name}:0" for name in owners}
-    lifted = Lifted(snapshot, [variant], variables, owners)
-    if not lifted.input_refs <= snapshot.constants.keys():
-        return None, False
-    refs = sorted(lifted.input_refs)
-    arrays = [snapshot.constants[ref] for ref in refs]
-    specs = [tf.TensorSpec(array.shape, array.dtype) for array in arrays]
-    content = [graph_def.SerializeToString(deterministic=True) for graph_def in lifted.graph_defs]
+    snapshot = Snapshot.of(session.graph)
+    specs = [(ref, array.shape, array.dtype) for ref, array in snapshot.constants.items()]
     is_rewritten = not session.resources.inputs.keeps_positions
-    # A process that joins a cluster gets another context, which knows none of these functions.
+    # A process that joins a cluster gets another context, which knows none of these functions. The
+    # whole graph is compared, as it takes less time than to find the dataset's part of it.
     key = (
         *(eager_context(), host_device(), variant, is_rewritten, spec is None),
-        *(*content, *zip(refs, specs)),
+        *(*snapshot.content, *specs),
     )
     with eager_mode(), tf.device(host_device()):
         with _lock:
             maker = _makers.get(key)
             if maker is None:
+                owners = session.resources.owners
+                variables = {f"{name}:0" for name in owners}
+                lifted = Lifted(snapshot, [variant], variables, owners)
+                if not lifted.input_refs <= snapshot.constants.keys():
+                    return None, False
                 if is_rewritten:
                     snapshot = with_datasets_rewritten(snapshot, session.graph)
                     lifted = Lifted(snapshot, [variant], variables, owners)
@@ -104,6 +113,8 @@ def dataset_of_plain_graph(
                 if len(_makers) > _KEPT:
                     _makers.popitem(last=False)
             _makers.move_to_end(key)
+        if maker.dataset is not None:
+            return maker.dataset, maker.is_best
         return maker.make(*(snapshot.constants[ref] for ref in maker.refs))[0], maker.is_best
 
 
@@ -137,8 +148,9 @@ def _maker(lifted: Lifted, snapshot: Snapshot, spec: Any) -> _Maker | None:
         return [tf.data.experimental.to_variant(dataset)]
 
     specs = [tf.TensorSpec(array.shape, array.dtype) for array in arrays]
-    function = tf.function(make, autograph=False).get_concrete_function(*specs)
-    return _Maker(flat_call(function), refs, is_best)
+    function = flat_call(tf.function(make, autograph=False).get_concrete_function(*specs))
+    is_constant = not refs and all(node.op in _CONSTANT for node in nodes)
+    return _Maker(function, refs, is_best, function()[0] if is_constant else None)
 
 
 def _has_functions(graph_def: tf.compat.v1.GraphDef) -> bool:

@@ -29,6 +29,8 @@ def keep_branch_effects(graph_def: tf.compat.v1.GraphDef) -> None:
     already knows the old one by its name, and callers call the copy.
     """
     library = graph_def.library
+    if not library.function:
+        return
     changing = functions_where(library, lambda node: _has_effect(node, set()))
     copies: dict[str, Any] = {}
     for function in library.function:

@@ -57,6 +57,8 @@ def needed_functions(library: Any, nodes: Iterable[Any]) -> Any:
     functions = {f.signature.name: f for f in library.function}
     gradients = {g.function_name: g for g in library.gradient}
     part = type(library)()
+    if not (functions or gradients):
+        return part
     names: set[str] = set()
     worklist = list(nodes)
     while worklist:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import collections
 import functools
 import heapq
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from estimator_bridge.graph.snapshot import node_name, tensor_ref
@@ -31,6 +33,11 @@ RUNS_ALONE = frozenset([
     "StatelessTruncatedNormalV2", "StaticRegexFullMatch", "StridedSlice", "StringJoin", "Sub",
     "VarIsInitializedOp", "Where", "ZerosLike",
 ])  # fmt: skip
+# Of a constant, by type, where its values are unless they are bytes.
+_FIELDS = {
+    tf.bool: "bool_val", tf.float32: "float_val", tf.float64: "double_val", tf.int32: "int_val",
+    tf.int64: "int64_val", tf.string: "string_val",
+}  # fmt: skip
 # Of inputs, where the operation has others.
 _NAMES_IN_PYTHON = {
     "Prod": ["input", "axis"], "Select": ["condition", "x", "y"], "Where": ["condition"],
@@ -110,14 +117,16 @@ def _call_of(
     """Returns what runs a node with the values of references, and these references."""
     refs = [tensor_ref(ref) for ref in node.input if not ref.startswith("^")]
     if node.op == "Const":
-        proto = node.attr["value"].tensor  # tf.make_ndarray takes ten times as long
-        constant = tf.io.parse_tensor(proto.SerializeToString(), tf.as_dtype(proto.dtype))
+        constant = _constant(node.attr["value"].tensor)
         return lambda _: [constant], refs
     function, (arguments, names, options) = getattr(tf.raw_ops, node.op), _signature(node.op)
     sizes = [_size(node, argument) for argument in arguments]
     attributes = {name: _value(node.attr[name]) for name in options if name in node.attr}
 
     def call(inputs: list[tf.Tensor]) -> list[tf.Tensor]:
+        passed_on = _PASSED_ON.get(node.op, _none)(inputs)
+        if passed_on is not None:
+            return [passed_on]
         values, start = {}, 0
         for name, size in zip(names, sizes):
             if size is None:
@@ -128,6 +137,64 @@ def _call_of(
         return [] if result is None else tf.nest.flatten(result)
 
     return call, refs
+
+
+def _none(inputs: Sequence[tf.Tensor]) -> None:
+    del inputs
+
+
+def _same(inputs: Sequence[tf.Tensor]) -> tf.Tensor | None:
+    (value,) = inputs
+    return value if _is_on_host(value) else None
+
+
+def _selected(inputs: Sequence[tf.Tensor]) -> tf.Tensor | None:
+    condition, value, other = inputs
+    if condition.shape.rank or value.shape != other.shape:
+        return None
+    return _same([value if condition.numpy() else other])
+
+
+def _is_on_host(value: tf.Tensor) -> bool:
+    return value.dtype != tf.resource and value.device.endswith("/device:CPU:0")
+
+
+# What these return is an input of theirs, which is on the host as they would be. For each type
+# TensorFlow would prepare an operation, which takes a millisecond or two.
+_PASSED_ON: dict[str, Callable[[Sequence[tf.Tensor]], tf.Tensor | None]] = {
+    "Identity": _same,
+    "Select": _selected,
+}
+
+
+def _constant(proto: Any) -> tf.Tensor:
+    """Returns a constant of the same bits; ``tf.make_ndarray`` takes ten times as long.
+
+    Most are numbers and names of an initialization or a saver. For each type TensorFlow would
+    prepare the operation that parses it, which takes a millisecond or two.
+    """
+    dtype = tf.as_dtype(proto.dtype)
+    array = _array(proto, dtype)
+    if array is None:
+        return tf.io.parse_tensor(proto.SerializeToString(), dtype)
+    return tf.constant(array, dtype)
+
+
+def _array(proto: Any, dtype: tf.DType) -> np.ndarray | None:
+    """Returns the values of a constant; None of a rare type, or where NumPy may change a bit."""
+    sizes = [dim.size for dim in proto.tensor_shape.dim]
+    field = _FIELDS.get(dtype)
+    if field is None:
+        return None
+    if proto.tensor_content:
+        array = np.frombuffer(proto.tensor_content, dtype.as_numpy_dtype)
+    else:
+        array = np.array(list(getattr(proto, field)), dtype.as_numpy_dtype)
+    if array.size == 1:  # which stands for all elements
+        array = np.broadcast_to(array, math.prod(sizes))
+    is_whole = array.size == math.prod(sizes)
+    has_nan = array.dtype.kind == "f" and bool(np.isnan(array).any())
+    return array.reshape(sizes) if is_whole and not has_nan else None
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
@@ -98,6 +99,12 @@ class Snapshot:
             )  # fmt: skip
             _snapshots[graph] = graph.version, snapshot
         return snapshot
+
+    @functools.cached_property
+    def content(self) -> tuple[bytes, ...]:
+        """All but the values of ``constants``: alike in graphs made by the same operations."""
+        messages = [*self.nodes.values(), self.library, self.versions]
+        return tuple(message.SerializeToString(deterministic=True) for message in messages)
 
     @staticmethod
     def forget(graph: tf.Graph) -> None:

@@ -67,8 +67,11 @@ class NeededParts:
 
     def of(self, iterator: Any) -> Any:
         """Returns the iterator that a step draws from: of the parts that it needs."""
+        parts = self._parts or frozenset()
+        if isinstance(iterator, tf.data.Iterator) and 0 in parts:  # its only part
+            return iterator
         if iterator not in self._iterators:
-            parts, whole = self._parts or frozenset(), DividedIterators.of(iterator)
+            whole = DividedIterators.of(iterator)
             # All parts is None: a value that refers to its key would keep both alive.
             self._iterators[iterator] = (
                 None if parts.issuperset(whole.part_numbers) else whole.only(parts)

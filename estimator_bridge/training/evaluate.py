@@ -87,7 +87,8 @@ def _run(program: Program, hooks: list[Any], steps: int | None, iterator: Any) -
         original_fetches=[update for _, update in program.spec.eval_metric_ops.values()],
         singly=bool(hooks),
     )
-    batch_count, logged_count, step = 0, 0, program.global_step
+    step = program.global_step if hooks else 0  # by which only hooks count
+    batch_count = logged_count = 0
     while not (loop.stop or program.is_stopped) and (steps is None or batch_count < steps):
         end_if_asked()
         most = math.inf if steps is None else steps - batch_count

@@ -2,18 +2,20 @@
 
 TensorFlow's hook makes the GraphDef five times, and writes graph.pbtxt by protobuf's text format,
 which is in Python and dominates the time. But only a few hundred of a graph's tens of thousands of
-attributes differ, so each text is made once.
+attributes differ, so each text is made once. An array's bytes are escaped by NumPy.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import os
 import re
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from google.protobuf import text_format  # type: ignore[import-untyped]
 
@@ -23,6 +25,7 @@ __all__ = ["GraphSaverHook", "graph_defs_kept", "graph_text"]
 
 _CheckpointSaverHook: Any = tf.compat.v1.train.CheckpointSaverHook
 _KEPT_NODES = 2_000  # of a graph whose GraphDef stays in memory between two checkpoints: 2 MB
+_MANY_BYTES = 1_000  # of an array, to make up for a copy of its attribute
 _PLAIN = re.compile(r"[\w .:/^@\-<>=,()\[\]]*", re.ASCII)  # text without escapes
 
 
@@ -129,6 +132,34 @@ def _node_text(node: tf.compat.v1.NodeDef, values: dict[bytes, str]) -> str:
         serialized = value.SerializeToString()
         text = values.get(serialized)
         if text is None:
-            text = values[serialized] = text_format.MessageToString(value, indent=6)
+            text = values[serialized] = _value_text(value)
         lines.append(f'  attr {{\n    key: "{key}"\n    value {{\n{text}    }}\n  }}\n')
     return f"node {{\n{''.join(lines)}}}\n"
+
+
+def _value_text(value: Any) -> str:
+    """Returns an attribute as text, indented by six."""
+    content = value.tensor.tensor_content if value.WhichOneof("value") == "tensor" else b""
+    if len(content) < _MANY_BYTES:
+        return text_format.MessageToString(value, indent=6)
+    short = tf.compat.v1.AttrValue()
+    short.CopyFrom(value)
+    short.tensor.tensor_content = b"@"
+    start, _, end = text_format.MessageToString(short, indent=6).partition("@")
+    return f"{start}{_escaped(content)}{end}"
+
+
+def _escaped(content: bytes) -> str:
+    """Returns bytes as protobuf's text format shows them."""
+    return _escapes()[np.frombuffer(content, np.uint8)].tobytes().translate(None, b"\0").decode()
+
+
+@functools.cache
+def _escapes() -> np.ndarray:
+    """Returns the text of each byte as four bytes, of which zeros are to be left out."""
+    value = tf.compat.v1.AttrValue()
+    texts = []
+    for number in range(256):
+        value.s = bytes([number])
+        texts.append(text_format.MessageToString(value).partition('"')[2].rpartition('"')[0])
+    return np.array([text.encode() for text in texts], "S4").view(np.uint32)

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from engine import lifted_session, v1
 
-from estimator_bridge.graph import LiftedSession, tiered_function, trace_graph
+from estimator_bridge.graph import LiftedSession, interpreter, tiered_function, trace_graph
 from estimator_bridge.graph.interpreter import RUNS_ALONE
 from estimator_bridge.runtime import default_strategy
 
@@ -190,3 +190,48 @@ def test_large_variables_are_initialized_in_place(rows, is_compiled):
         session.run(v1.global_variables_initializer())
         (function,) = session._functions.values()
         assert function._function.is_compiled == is_compiled
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.float32(0.1), np.float32([0.0, -0.0, np.inf, 1e-45]), np.float64(1e-310),
+        np.array([0x7F800001, 0xFFC00000], np.uint32).view(np.float32),  # NaNs
+        np.full([3, 2], np.nan, np.float32), np.full([2, 3], -7.25, np.float32), np.int32(-5),
+        np.int64([2**62, -1]), np.arange(12, dtype=np.int32).reshape([3, 4]), np.zeros([0, 2], "f"),
+        np.array([True, False]), np.bool_(True), np.uint8([1, 2]), np.float16([1.5, np.nan]),
+        np.complex64([1j, 2]), np.array([b"a\0\xff", b""], object), np.array(b"name", object),
+        np.array([[b"same"] * 2], object), np.uint64(2**63),
+    ],
+)  # fmt: skip
+def test_a_constant_has_the_same_bits(value):
+    with tf.Graph().as_default() as graph:
+        name = tf.constant(value).op.name
+        node = next(n for n in graph.as_graph_def().node if n.name == name)
+    for proto in (node.attr["value"].tensor, tf.make_tensor_proto(value)):
+        constant = interpreter._constant(proto)
+        parsed = tf.io.parse_tensor(proto.SerializeToString(), constant.dtype)
+        assert (constant.shape, constant.dtype) == (parsed.shape, parsed.dtype)
+        np.testing.assert_array_equal(constant.numpy(), parsed.numpy())
+        if value.dtype != object:
+            assert constant.numpy().tobytes() == parsed.numpy().tobytes()
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_a_value_that_is_passed_on_stays_as_it_was(condition):
+    with trace_graph() as graph:
+        variable = a_variable([1.5, 2.5])
+        other = v1.get_variable("other", initializer=[7.0, 8.0])
+        before = tf.identity(variable.read_value())
+        chosen = tf.raw_ops.Select(condition=condition, x=before, y=other.read_value())
+        mixed = tf.raw_ops.Select(condition=[condition, not condition], x=before, y=before + 1)
+        with tf.control_dependencies([before, chosen, mixed]):
+            assigned = variable.assign([3.5, 4.5]).op
+        init = v1.global_variables_initializer()
+    session = LiftedSession(graph, default_strategy())
+    session.run(init)
+    values = session.run([before, chosen, mixed, assigned])
+    np.testing.assert_array_equal(values[0], [1.5, 2.5])
+    np.testing.assert_array_equal(values[1], [1.5, 2.5] if condition else [7, 8])
+    np.testing.assert_array_equal(values[2], [1.5, 3.5] if condition else [2.5, 2.5])
+    np.testing.assert_array_equal(session.run(variable), [3.5, 4.5])

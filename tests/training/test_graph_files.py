@@ -69,6 +69,20 @@ def test_a_graph_with_all_kinds_of_attributes_is_written_as_by_text_format():
     assert graph_text(graph_def) == text_format.MessageToString(graph_def)
 
 
+@pytest.mark.parametrize("size", [999, 1_000, 70_000])
+def test_an_array_is_written_as_by_text_format(size):
+    content = (bytes(range(256)) + b'@\0\0"@"' + os.urandom(size))[-size:]
+    assert size < 70_000 or set(content) == set(range(256))
+    graph_def = v1.GraphDef()
+    for name in ("one", "other"):
+        value = graph_def.node.add(name=name, op="Const").attr["value"].tensor
+        value.dtype, value.tensor_content = tf.uint8.as_datatype_enum, content
+        value.tensor_shape.dim.add(size=size)
+        value.string_val.append(b"@")  # beside it, as in a foreign graph
+    graph_def.node[0].attr["value"].tensor.version_number = 3
+    assert graph_text(graph_def) == text_format.MessageToString(graph_def)
+
+
 @settings(deadline=None, max_examples=50)
 @given(
     st.text(max_size=8),

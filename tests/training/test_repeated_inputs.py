@@ -110,6 +110,31 @@ def test_an_equal_graph_makes_its_dataset_by_the_same_function(estimator):
     assert dict(dataset_functions._makers) != functions
 
 
+def test_an_equal_graph_reads_its_dataset_from_the_start(estimator):
+    rows = np.arange(16, dtype="f").reshape([8, 2])
+
+    def input_fn():
+        return tf.data.Dataset.from_tensor_slices((rows, rows)).batch(2).prefetch(1)
+
+    for _ in range(3):
+        assert estimator.evaluate(input_fn, steps=1)["first"] == 1
+    assert estimator.evaluate(input_fn)["first"] == 7
+    predictions = [estimator.predict(input_fn) for _ in range(2)]
+    for one, other, row in zip(*predictions, rows):  # two iterators of it at the same time
+        np.testing.assert_array_equal(one, row)
+        np.testing.assert_array_equal(other, row)
+
+
+def test_a_graph_that_differs_beside_its_dataset_gives_equal_elements(estimator):
+    for number in range(3):
+
+        def input_fn():
+            tf.constant(number)  # noqa: B023 - used within the round
+            return of(np.ones([8, 2], "f"))
+
+        assert estimator.evaluate(input_fn)["first"] == 1
+
+
 def test_arrays_are_freed_with_their_evaluation(estimator, monkeypatch):
     held = []
     copied = large_constants._copied_once
