@@ -37,10 +37,10 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME",
                         help="these rows, whether headlines or not, and keep the others' figures: "
                         f"{', '.join(names)}")  # fmt: skip
-    parser.add_argument("--all", action="store_true", help="all rows: 45 minutes")
-    parser.add_argument("--rounds", type=int, default=7, help="of each; 0: only show")
-    parser.add_argument("--seconds", type=float, default=1.0, help="a measurement of steps")
-    parser.add_argument("--quick", action="store_true", help="two short rounds")
+    parser.add_argument("--all", action="store_true", help="all rows: an hour and a half")
+    parser.add_argument("--rounds", type=int, default=9, help="of each; 0: only show")
+    parser.add_argument("--seconds", type=float, default=0.2, help="a measurement of steps")
+    parser.add_argument("--quick", action="store_true", help="a few short rounds")
     parser.add_argument(
         "--docs", action="store_true", help="write figures, chart and tables of docs/performance.md"
     )
@@ -54,7 +54,7 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):  # not on macOS
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])
     if args.quick:
-        args.rounds, args.seconds = 2, 0.3
+        args.rounds, args.seconds = 1, 0.1
     others = {"original": args.original, "tf1": args.tf1, "jax": args.jax}
     pythons = {**dict.fromkeys(WAYS, sys.executable), **others}
     pythons = {way: python for way, python in pythons.items() if python}

@@ -11,7 +11,7 @@ from benchmarks.models.embedding import Embedding
 from benchmarks.models.lstm import LSTM, LSTMLayer
 from benchmarks.models.mlp import MLP
 from benchmarks.models.model import Model
-from benchmarks.models.rows import Records, Rows
+from benchmarks.models.rows import Generated, Records, Rows
 
 __all__ = ["MODELS", "Model"]
 
@@ -23,6 +23,7 @@ MODELS: dict[str, Callable[[], Model]] = {
     "lstm": LSTM,
     "lstm_layer": LSTMLayer,
     "embedding": Embedding,
+    "generated": Generated,
     "records": Records,
     "rows": Rows,
     "rows_shuffled": functools.partial(Rows, is_shuffled=True),

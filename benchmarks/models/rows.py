@@ -11,7 +11,7 @@ import tensorflow as tf
 from benchmarks.models.mlp import MLP
 from benchmarks.models.model import EXAMPLES
 
-__all__ = ["Records", "Rows"]
+__all__ = ["Generated", "Records", "Rows"]
 
 _v1 = tf.compat.v1
 
@@ -67,6 +67,22 @@ class Records(Rows):
         records = [_record(*row) for row in zip(*self.examples(count))]
         examples = tf.data.Dataset.from_tensor_slices(records).shuffle(count, seed=1).repeat()
         return examples.map(_parse).batch(self.batch, drop_remainder=True).prefetch(4)
+
+
+class Generated(Rows):
+    """The same rows, from a Python generator that yields one at a time."""
+
+    def dataset(self, count: int = EXAMPLES) -> tf.data.Dataset:
+        """Returns endless batches of fixed shape, of that many examples."""
+        features, labels = self.examples(count)
+
+        def rows():
+            while True:
+                yield from zip(features, labels)
+
+        kinds, shapes = (tf.float32, labels.dtype), (features.shape[1:], [])
+        examples = tf.data.Dataset.from_generator(rows, kinds, shapes)
+        return examples.batch(self.batch, drop_remainder=True).prefetch(4)
 
 
 def _record(features: np.ndarray, label: np.integer) -> bytes:

@@ -17,6 +17,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from estimator_bridge.base.deferred_jax import jax_left_until_used
 from estimator_bridge.base.quiet_start import quietly, settle_devices
 
 __all__ = ["gc_frozen_at_startup", "tune_tensorflow_import", "unfreeze_gc"]
@@ -28,7 +29,7 @@ _state = SimpleNamespace(
 
 
 def tune_tensorflow_import() -> None:
-    """Pauses the collector during a later import of TensorFlow, and hides its startup messages."""
+    """Pauses the collector during a later import of TensorFlow, which is quiet and without JAX."""
     if "tensorflow" not in sys.modules and not any(isinstance(f, _Finder) for f in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
@@ -106,7 +107,7 @@ class _Finder:
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
             with quietly():
-                with _pause_collection():
+                with _pause_collection(), jax_left_until_used():
                     load(module)
                 if hasattr(module, "config"):  # a stand-in of a test may lack it
                     settle_devices()
