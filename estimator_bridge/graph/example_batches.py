@@ -24,19 +24,21 @@ class Cut:
 
     Attributes:
       size: the examples of a batch.
-      first: those of the first one.
       passes: how often the generator is read; None: without end.
+      ahead: the examples that are drawn before those of the first batch.
       drops_short: whether a short last batch is left out.
       may_split: whether a batch ends where the shape of the examples changes.
+      goes_on: whether an iterator that follows one that has ended begins in its last batch.
       padding: for each component, the number of its dimensions, and the value that fills shorter
         examples up; None if examples of one batch have equal shapes.
     """
 
     size: int
-    first: int
     passes: int | None
+    ahead: int = 0
     drops_short: bool = False
     may_split: bool = False
+    goes_on: bool = False
     padding: Sequence[tuple[int, Any]] | None = None
 
 
@@ -48,6 +50,7 @@ class _Reading:
       args: the generator's arguments.
       number: the number of the pass.
       size: the examples of the next batch.
+      count: the examples drawn so far, and those of the batch in which the first one is.
       passes_left: how many passes follow this one; None: without end.
       is_empty: whether this pass has had no example yet.
       has_ended: whether the last pass has ended.
@@ -57,6 +60,7 @@ class _Reading:
     args: tuple[Any, ...]
     number: np.ndarray
     size: int
+    count: int
     passes_left: int | None
     is_empty: bool = True
     has_ended: bool = False
@@ -79,14 +83,16 @@ class ExampleBatches:
         self._converters: list[Callable[[Any], np.ndarray]] = []
         self._shapes: set[tuple[tuple[int, ...], ...]] = set()
         self._open: dict[int, _Reading] = {}
+        self._before = 0  # the examples of the next batch that the pass before has given
         self._numbers = itertools.count()
 
     def begin(self, *args: np.ndarray) -> np.ndarray:
         """Opens an iterator, and returns its number."""
-        number, passes = next(self._numbers), self._cut.passes
-        passes_left = None if passes is None else passes - 1
-        first_pass = self._calls.begin(*args)
-        self._open[number] = _Reading(args, first_pass, self._cut.first, passes_left)
+        number, cut, before = next(self._numbers), self._cut, self._before
+        passes_left = None if cut.passes is None else cut.passes - 1
+        size = (cut.ahead - before) % cut.size or cut.size
+        self._open[number] = _Reading(args, self._calls.begin(*args), size, before, passes_left)
+        self._before = 0
         return np.array(number, np.int64)
 
     def end(self, number: np.ndarray) -> np.ndarray:
@@ -94,6 +100,8 @@ class ExampleBatches:
         reading = self._open.pop(number.item())
         if not reading.has_ended:
             self._calls.end(reading.number)
+        goes_on = reading.has_ended and self._cut.goes_on
+        self._before = reading.count % self._cut.size if goes_on else 0
         return np.array(0, np.int64)  # a function of tf.data has a result
 
     def draw(self, number: np.ndarray) -> list[np.ndarray]:
@@ -133,6 +141,7 @@ class ExampleBatches:
                 self._begin_next_pass(reading)
                 continue
             reading.is_empty = False
+            reading.count += 1
             return self._arrays(reading, element)
         return None
 

@@ -5,9 +5,10 @@ takes longer than most steps of a small model. The rewritten dataset's function 
 of a batch itself, and joins them. It does so when tf.data would draw the first of them, so no
 batch sees more of the generator than before.
 
-If ``map`` or ``shuffle`` stand between, the joined examples are taken apart again, which is quick.
-A ``shuffle`` draws as many examples as fit into its buffer before its first one, so the first
-examples are cut such that each batch still draws what it drew.
+If ``map``, ``shuffle`` or ``repeat`` stand between, the joined examples are taken apart again,
+which is quick. A ``shuffle`` draws as many examples as fit into its buffer before its first one,
+and a repetition begins within a batch. So the first examples are cut such that each batch still
+draws what it drew.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from estimator_bridge.tensorflow_private.generators import (
 __all__ = ["PADDED", "with_generators_batched"]
 
 PADDED = "PaddedBatchDatasetV2"
-_BATCH, _PYTHON = "BatchDatasetV2", "PyFunc"
+_BATCH, _REPEAT, _PYTHON = "BatchDatasetV2", "RepeatDataset", "PyFunc"
 _SHUFFLES = frozenset({"ShuffleDataset", "ShuffleDatasetV2", "ShuffleDatasetV3"})
 _FUNCTIONS = {"init_func": "begin", "next_func": "draw", "finalize_func": "end"}
 
@@ -81,13 +82,12 @@ def _find(nodes: _Nodes, functions: Mapping[str, Any]) -> Iterable[_Examples]:
             continue
         between: list[tf.compat.v1.NodeDef] = []
         node = nodes.get(node_name(batch.input[0]))
-        while node is not None and node.op in MAPS | _SHUFFLES:
+        while node is not None and node.op in MAPS | _SHUFFLES | {_REPEAT}:
             between.insert(0, node)
             node = nodes.get(node_name(node.input[0]))
         passes: Any = 1
-        if node is not None and node.op == "RepeatDataset":
-            passes = constant_of(node.input[1], nodes)
-            node = nodes.get(node_name(node.input[0]))
+        if between and between[0].op == _REPEAT:
+            passes = constant_of(between.pop(0).input[1], nodes)
         size, calls = _size(batch, nodes), _calls(node, nodes, functions)
         if node is None or calls is None or size is None or passes is None or passes == 0:
             continue
@@ -113,17 +113,18 @@ def _cut(
     """Returns how examples are cut for a batch; None if they cannot be."""
     if not between and batch.op == _BATCH:
         drops = constant_of(batch.input[2], nodes)
-        return None if drops is None else Cut(size, size, passes, bool(drops))
+        return None if drops is None else Cut(size, passes, drops_short=bool(drops))
     if not between and batch.op == PADDED:
         drops, padding = constant_of(batch.input[-1], nodes), _padding(batch, nodes)
         if drops is not None and padding is not None:
-            return Cut(size, size, passes, bool(drops), padding=padding)
+            return Cut(size, passes, drops_short=bool(drops), padding=padding)
     buffers = [constant_of(n.input[1], nodes) for n in between if n.op in _SHUFFLES]
     sizes = [int(buffer) for buffer in buffers if buffer is not None and buffer >= 1]
     if len(buffers) > 1 or len(sizes) < len(buffers):
         return None
-    ahead = sum(sizes) - len(sizes)  # before the first batch
-    return Cut(size, ahead % size or size, passes, may_split=True)
+    ahead = sum(sizes) - len(sizes)  # of what a shuffle draws
+    goes_on = any(node.op == _REPEAT for node in between)
+    return Cut(size, passes, ahead, may_split=True, goes_on=goes_on)
 
 
 def _padding(batch: tf.compat.v1.NodeDef, nodes: _Nodes) -> list[tuple[int, Any]] | None:
