@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -46,6 +46,7 @@ _CONSTANT = frozenset(
     }
 )
 _KEPT = 8
+_FEW_NODES = 300  # of a whole graph, which is read in less time than the dataset's part is found
 
 _lock = threading.Lock()
 
@@ -88,24 +89,22 @@ def dataset_of_plain_graph(
     snapshot = Snapshot.of(session.graph)
     specs = [(ref, array.shape, array.dtype) for ref, array in snapshot.constants.items()]
     is_rewritten = not session.resources.inputs.keeps_positions
-    # A process that joins a cluster gets another context, which knows none of these functions. The
-    # whole graph is compared, as it takes less time than to find the dataset's part of it.
+    content = snapshot.content if len(snapshot.nodes) <= _FEW_NODES else _content(session, variant)
+    # A process that joins a cluster gets another context, which knows none of these functions.
     key = (
         *(eager_context(), host_device(), variant, is_rewritten, spec is None),
-        *(*snapshot.content, *specs),
+        *(*content, *specs),
     )
     with eager_mode(), tf.device(host_device()):
         with _lock:
             maker = _makers.get(key)
             if maker is None:
-                owners = session.resources.owners
-                variables = {f"{name}:0" for name in owners}
-                lifted = Lifted(snapshot, [variant], variables, owners)
+                lifted = _lifted(session, snapshot, variant)
                 if not lifted.input_refs <= snapshot.constants.keys():
                     return None, False
                 if is_rewritten:
                     snapshot = with_datasets_rewritten(snapshot, session.graph)
-                    lifted = Lifted(snapshot, [variant], variables, owners)
+                    lifted = _lifted(session, snapshot, variant)
                 maker = _maker(lifted, snapshot, spec)
                 if maker is None:
                     return None, False
@@ -116,6 +115,17 @@ def dataset_of_plain_graph(
         if maker.dataset is not None:
             return maker.dataset, maker.is_best
         return maker.make(*(snapshot.constants[ref] for ref in maker.refs))[0], maker.is_best
+
+
+def _lifted(session: LiftedSession, snapshot: Snapshot, variant: str) -> Lifted:
+    owners = session.resources.owners
+    return Lifted(snapshot, [variant], {f"{name}:0" for name in owners}, owners)
+
+
+def _content(session: LiftedSession, variant: str) -> Iterable[bytes]:
+    """Returns the dataset's part of a graph: see ``Snapshot.content``."""
+    lifted = _lifted(session, Snapshot.of(session.graph), variant)
+    return [graph_def.SerializeToString(deterministic=True) for graph_def in lifted.graph_defs]
 
 
 def as_it_is() -> tf.data.Options:
