@@ -85,7 +85,7 @@ def _states(path: str) -> list[_State]:
         return []
     try:
         return [_state(file) for file in (path + ".index", *sorted(data_files(path)))]
-    except (OSError, tf.errors.OpError):
+    except (OSError, ValueError, tf.errors.OpError):  # no path of a file has a zero byte
         return []
 
 
