@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from absl import flags as absl_flags
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from processor_time import least_secs
 
@@ -342,6 +342,7 @@ def test_any_name_in_the_list_of_checkpoints(saved, tmp_path):
 
     @small(60)
     @given(NAMES)
+    @example("\0")
     def try_one(name):
         if "://" in name:
             return
