@@ -1,5 +1,7 @@
 """Reads a graph's dataset as it is, and as it is rewritten."""
 
+import contextlib
+
 import numpy as np
 import tensorflow as tf
 
@@ -15,18 +17,25 @@ def read(dataset):
         return list(tf.nest.map_structure(lambda t: t.numpy(), list(dataset.take(MOST))))
 
 
+@contextlib.contextmanager
+def lifted(make, keeps_positions):
+    """Gives the dataset that a graph makes: as it is if positions are kept, otherwise rewritten."""
+    with trace_graph(seed=5) as graph:
+        dataset = make()
+        variant = tf.data.experimental.to_variant(dataset)
+    session = LiftedSession(graph, tf.distribute.get_strategy())
+    session.resources.inputs.keeps_positions = keeps_positions
+    with eager_mode():
+        yield lifted_dataset(session, variant.name, dataset.element_spec)
+    session.close()
+
+
 def both(make, keeps_positions=False):
     """Returns the batches of a dataset that a graph makes: as it is, and rewritten."""
     results = []
     for keeps in (True, keeps_positions):
-        with trace_graph(seed=5) as graph:
-            dataset = make()
-            variant = tf.data.experimental.to_variant(dataset)
-        session = LiftedSession(graph, tf.distribute.get_strategy())
-        session.resources.inputs.keeps_positions = keeps
-        with eager_mode():
-            results.append(read(lifted_dataset(session, variant.name, dataset.element_spec)))
-        session.close()
+        with lifted(make, keeps) as dataset:
+            results.append(read(dataset))
     return results
 
 

@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator_bridge.data.graph_iterators import lifted_dataset
-from estimator_bridge.graph import LiftedSession, Snapshot, trace_graph
+from estimator_bridge.graph import Snapshot, trace_graph
 from estimator_bridge.graph.dataset_rewrites import makes_batches, with_datasets_rewritten
-from estimator_bridge.tensorflow_private.names import eager_mode
 
 import tensorflow as tf  # isort: skip
-from rewritten_datasets import both, same  # isort: skip
+from rewritten_datasets import both, lifted, same  # isort: skip
 
 from_generator = tf.data.Dataset.from_generator
 WIDTH = 3
@@ -61,15 +59,9 @@ def noted(make, source, most=30):
     results = []
     for keeps_positions in (True, False):
         source.__init__(source.count)
-        with trace_graph(seed=5) as graph:
-            dataset = make()
-            variant = tf.data.experimental.to_variant(dataset)
-        session = LiftedSession(graph, tf.distribute.get_strategy())
-        session.resources.inputs.keeps_positions = keeps_positions
         batches, draws = [], []
-        with eager_mode():
-            lifted = lifted_dataset(session, variant.name, dataset.element_spec)
-            iterator = iter(lifted.with_options(in_turn()))
+        with lifted(make, keeps_positions) as dataset:
+            iterator = iter(dataset.with_options(in_turn()))
             for _ in range(most):
                 try:
                     batches.append(tf.nest.map_structure(lambda t: t.numpy(), next(iterator)))
@@ -77,7 +69,6 @@ def noted(make, source, most=30):
                     break
                 draws.append((source.drawn, source.calls))
             del iterator
-        session.close()
         has_ended = len(batches) < most  # otherwise its iterator is deleted at any time
         results.append((batches, draws, source.drawn, source.calls, has_ended and source.closed))
     return results
@@ -267,20 +258,13 @@ def failures(make):
     """Returns the batches before the error of a dataset, and the error: as it is, and rewritten."""
     results = []
     for keeps_positions in (True, False):
-        with trace_graph(seed=5) as graph:
-            dataset = make()
-            variant = tf.data.experimental.to_variant(dataset)
-        session = LiftedSession(graph, tf.distribute.get_strategy())
-        session.resources.inputs.keeps_positions = keeps_positions
         batches = []
-        with eager_mode():
-            lifted = lifted_dataset(session, variant.name, dataset.element_spec)
-            iterator = iter(lifted.with_options(in_turn()))
+        with lifted(make, keeps_positions) as dataset:
+            iterator = iter(dataset.with_options(in_turn()))
             with pytest.raises(tf.errors.OpError) as caught:
                 for batch in iterator:
                     batches.append(tf.nest.map_structure(lambda t: t.numpy(), batch))
             batches += [tf.nest.map_structure(lambda t: t.numpy(), b) for b in iterator]
-        session.close()
         results.append((batches, caught.value))
     (batches, error), (other_batches, other_error) = results
     same(batches, other_batches)
